@@ -316,7 +316,16 @@ class ReplicationServer {
     [[nodiscard]] std::uint64_t sending_work(std::uint32_t initial_opens) const noexcept;
     void replicate_in_lanes(std::uint32_t initial_opens);
     /// It is compared at its turn, or in the next flush; not if it is dormant for everybody.
-    void set_due(std::uint32_t index);
+    void set_due(std::uint32_t index) {
+        if (dormancy_.dormant.test(index) || due_.test(index)) {
+            return;
+        }
+        if (calendar_.is_paced(index)) {
+            calendar_.wait(index);
+        } else {
+            due_.set(index);
+        }
+    }
     void force_due(std::uint32_t index);
     /// The same, but nothing to an object that is looked at in each tick.
     void force_paced(std::uint32_t index);

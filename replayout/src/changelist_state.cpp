@@ -347,16 +347,12 @@ void ChangelistState::name_references(NetGUID placeholder, PackageMap& package_m
     shadow_.memory().name_references(layout_->root(), shadow_.buffer(), placeholder, package_map);
 }
 
-void ChangelistState::mark_dirty(ParentIndex parent) noexcept {
+void ChangelistState::refuse_mark(ParentIndex parent) const noexcept {
     REPLAYOUT_EXPECT(parent.value < layout_->parents().size(), void(),
                      "mark_dirty: property %u of a \"%s\", which has %zu: use "
                      "RepLayout::find_parent() of this class",
                      unsigned{parent.value}, std::string(layout_->name()).c_str(),
                      layout_->parents().size());
-    if (layout_->parents()[parent.value].is_push_based) {
-        due_.set(parent.value);
-        is_marked_ = true;
-    }
 }
 
 void ChangelistState::mark_all_dirty() noexcept {

@@ -85,7 +85,15 @@ class ChangelistState {
     /// A push based property (or one element of a C array) may have changed: the next update
     /// compares it. A mark without a change sends nothing. All are marked at first. Nothing for any
     /// other property, which is compared in every update.
-    void mark_dirty(ParentIndex parent) noexcept;
+    void mark_dirty(ParentIndex parent) noexcept {
+        const std::span<const RepParentCmd> parents = layout_->parents();
+        if (parent.value >= parents.size()) [[unlikely]] {
+            refuse_mark(parent);
+        } else if (parents[parent.value].is_push_based) {
+            due_.set(parent.value);
+            is_marked_ = true;
+        }
+    }
     void mark_all_dirty() noexcept;
     /// There are marks, or a switch is to take effect.
     [[nodiscard]] bool is_marked() const noexcept { return is_marked_; }
@@ -215,6 +223,7 @@ class ChangelistState {
         return layout_->cmd(layout_->cmd_of(layout_->root(), handle)).type ==
                RepLayoutCmdType::KeyedArray;
     }
+    [[gnu::cold, gnu::noinline]] void refuse_mark(ParentIndex parent) const noexcept;
     /// owes(), atomic groups not looked at.
     [[nodiscard]] bool owes_alone(const OwedVersions& position, RepHandle handle) const noexcept;
     /// Adds to each atomic group of which something is owed what the receiver may not hold of it.
