@@ -19,8 +19,8 @@ namespace {
 ObjectReplicator::ObjectReplicator(ChangelistState& object, MemoryResource* resource)
     : object_(&object),
       resource_(resource),
-      lost_parts_(resource),
       dynamic_change_count_(object.conditions().dynamic_change_count()),
+      lost_parts_(resource),
       records_(Allocator<Record>(resource)),
       in_flight_(resource),
       left_out_(resource),

@@ -249,8 +249,8 @@ class ObjectReplicator {
     ReplicationFlags flags_;
     bool is_initial_ = true;  // what is sent only at first has not been sent, or was lost
     bool has_sent_ = false;
-    LostParts lost_parts_;
     std::uint32_t dynamic_change_count_;
+    LostParts lost_parts_;
     Version joined_version_ = 0;   // of the object when it was first sent
     Version restart_version_ = 0;  // likewise when its keyed arrays began anew
     Vector<Record> records_;       // in flight, in order of sending
