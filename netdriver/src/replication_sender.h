@@ -128,6 +128,7 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     void leave_behind_calls(std::uint32_t index, ChannelCloseReason reason) {
         stir();
         leaving_channels_.leave(index, reason);
+        initial_batch_.release(index);  // where a call opened it, it may wait for its turn still
     }
     [[nodiscard]] bool is_leaving(std::uint32_t index) const noexcept {
         return pairs_.dormancy().leaving.test(index);

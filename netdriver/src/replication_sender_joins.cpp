@@ -41,6 +41,7 @@ void ReplicationSender::release_joined(std::uint32_t root) {
                 {objects_.id_at(index), objects_.at(index)->changelist_state().version()});
         }
     });
+    REPLAYOUT_ASSERT(!initial_batch_.waiting().test(root));  // else it would be next for ever
 }
 
 // What found no room goes first the next time. As a pending object it would be one of those that

@@ -382,6 +382,31 @@ TEST_CASE("Calls before a close: who joins meanwhile is not shown what was remov
     CHECK(net.client(1).world.object_count() == 0);
 }
 
+TEST_CASE("Calls before a close: what a call opens ahead of its turn in the initial batch may go",
+          "[netdriver][rpc]") {
+    for (int ticks = 0; ticks < 8; ++ticks) {
+        CAPTURE(ticks);
+        CallFixtureOptions options;
+        options.server.initial_opens_per_flush_max = 1;
+        CallFixture net(options);
+        std::vector<ObjectHandle> turrets(20);
+        std::generate(turrets.begin(), turrets.end(), [&] { return net.add(); });
+        const std::size_t client = net.join();
+        while (net.client(client).world.object_count() == 0) {
+            net.tick();
+        }
+        const ObjectHandle last = turrets.back();
+        CHECK(net.call(last, "multicast_boom", {1, {}, ""}) == CallResult::Sent);
+        net.tick(ticks);
+        net.remove(last);
+        REQUIRE(net.settle());
+        CHECK(net.client(client).world.object_count() == turrets.size() - 1);
+        CHECK(heard(net.client(client), "boom").size() +
+                  net.server().driver.stats().calls_dropped ==
+              1);
+    }
+}
+
 TEST_CASE("Calls before a close: calls of clients to what was removed are dropped",
           "[netdriver][rpc]") {
     CallFixtureOptions options;
