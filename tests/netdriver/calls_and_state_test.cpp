@@ -60,6 +60,9 @@ struct Desk {
     return text.empty() ? 0 : static_cast<std::uint32_t>(std::stoul(text));
 }
 
+/// `has_deltas`: and properties with deltas of their own, which have a call wait until all of them
+/// are there.
+template <bool has_deltas>
 [[nodiscard]] Result<const Type*> build_desk(TypeRegistry& registry) {
     REQUIRE(struct_builder<Entry>(registry, "Entry")
                 .property<&Entry::id>()
@@ -67,36 +70,19 @@ struct Desk {
                 .build());
     REQUIRE(struct_builder<Number>(registry, "Number").property<&Number::number>().build());
     register_inventory(registry);
-    REQUIRE(struct_builder<Scores>(registry, "Scores").build());
-    return class_builder<Desk>(registry, "Desk")
-        .property<&Desk::plain>()
-        .property<&Desk::numbers>()
-        .property<&Desk::entries>()
-        .keyed_by<&Entry::id>()
-        .property<&Desk::inventory>()
-        .property<&Desk::scores>()
-        .property<&Desk::texts>()
-        .property<&Desk::book>()
-        .function<&Desk::multicast_number>(FunctionFlags::Multicast | FunctionFlags::Reliable)
-        .build();
-}
-
-/// The same without custom deltas, which have a call wait until all of them are there.
-[[nodiscard]] Result<const Type*> build_steady_desk(TypeRegistry& registry) {
-    REQUIRE(struct_builder<Entry>(registry, "Entry")
-                .property<&Entry::id>()
-                .property<&Entry::number>()
-                .build());
-    REQUIRE(struct_builder<Number>(registry, "Number").property<&Number::number>().build());
-    register_inventory(registry);
-    return class_builder<Desk>(registry, "Desk")
-        .property<&Desk::plain>()
+    auto desk = class_builder<Desk>(registry, "Desk");
+    desk.property<&Desk::plain>()
         .property<&Desk::numbers>()
         .property<&Desk::entries>()
         .keyed_by<&Entry::id>()
         .property<&Desk::inventory>()
         .property<&Desk::texts>()
-        .property<&Desk::book>()
+        .property<&Desk::book>();
+    if constexpr (has_deltas) {
+        REQUIRE(struct_builder<Scores>(registry, "Scores").build());
+        desk.property<&Desk::scores>();
+    }
+    return desk
         .function<&Desk::multicast_number>(FunctionFlags::Multicast | FunctionFlags::Reliable)
         .build();
 }
@@ -168,7 +154,7 @@ void play_desk(const Play& play) {
     options.link.reorder = 0.1;
     options.link.reorder_ms = 50;
     options.link.latency_ms = 30;
-    ClassGame<Desk> game(play.has_delta ? build_desk : build_steady_desk, options);
+    ClassGame<Desk> game(play.has_delta ? build_desk<true> : build_desk<false>, options);
     game.join();
     const ObjectHandle desk = game.add();
     REQUIRE(game.settle());
