@@ -248,6 +248,29 @@ TEST_CASE("EnetTransport: of what arrived so much waits, and more is dropped",
     CHECK(pair.server->receive(peer, buffer) == Transport::nothing_received);
 }
 
+TEST_CASE("EnetTransport: a peer that floods the server has so many datagrams read in a tick",
+          "[transport][enet]") {
+    EnetSettings settings;
+    settings.datagrams_per_peer_max = 10;
+    EnetPair pair(settings);
+    pair.connect();
+    for (int tick = 1; tick <= 5; ++tick) {
+        for (int i = 0; i < 200; ++i) {
+            pair.client->send(pair.client->server(), Bytes(10));
+            pair.client->flush();
+        }
+        pair.pump(1, false, true);
+        const std::uint64_t received = pair.server->stats().datagrams_received;
+        CHECK(received <= 10u * static_cast<unsigned>(tick));
+        PeerId peer;
+        Bytes buffer(2'048);
+        while (pair.server->receive(peer, buffer) != Transport::nothing_received) {
+        }
+    }
+    CHECK(pair.server->stats().dropped_full > 900);
+    CHECK(pair.server->peer_count() == 1);
+}
+
 TEST_CASE("EnetTransport: a flood does not keep a tick for as long as it lasts",
           "[transport][enet]") {
     EnetSettings settings;

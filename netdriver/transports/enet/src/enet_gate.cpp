@@ -135,6 +135,7 @@ void EnetGate::open(ENetHost* host, const ENetAddress* server) {
 
 void EnetGate::tick(NetTime now) {
     now_ = now;
+    ++tick_;
     if (is_server()) {
         if (now.microseconds >= next_sweep_us_) {
             next_sweep_us_ = now.microseconds + sweep_us;
@@ -169,7 +170,18 @@ bool EnetGate::admits(std::span<const std::byte> bytes, const ENetAddress& from)
         ++stats_.dropped_unproved;
         return false;
     }
+    if (!has_turn(found->second)) {
+        ++stats_.dropped_full;
+        return false;
+    }
     return is_connect(bytes) ? admits_connect(bytes, found) : admits_commands(bytes);
+}
+
+bool EnetGate::has_turn(Proved& address) noexcept {
+    if (std::exchange(address.heard_in, tick_) != tick_) {
+        address.heard_count = 0;
+    }
+    return ++address.heard_count <= settings_.datagrams_per_peer_max;
 }
 
 bool EnetGate::admits_commands(std::span<const std::byte> bytes) {

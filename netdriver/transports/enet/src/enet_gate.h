@@ -89,9 +89,11 @@ class EnetGate {
         bool may_connect = true;
         bool is_begun = false;  ///< a connection, by what these were
         std::uint32_t begun_data = 0;
-        std::uint32_t begun_id = 0;  ///< ENet's number of it, as it lies in packets
-        bool is_peer = false;        ///< it is connected
-        PeerId peer;                 ///< 0: it never was
+        std::uint32_t begun_id = 0;     ///< ENet's number of it, as it lies in packets
+        bool is_peer = false;           ///< it is connected
+        PeerId peer;                    ///< 0: it never was
+        std::uint64_t heard_in = 0;     ///< the last tick in which it sent anything
+        std::uint32_t heard_count = 0;  ///< datagrams in that tick
     };
     struct AddressLess {
         bool operator()(const ENetAddress& left, const ENetAddress& right) const noexcept {
@@ -102,6 +104,8 @@ class EnetGate {
     using ProvedMap = std::pmr::map<ENetAddress, Proved, AddressLess>;
 
     [[nodiscard]] bool is_server() const noexcept { return !is_client_; }
+    /// Counts a datagram of that address. False: it sent too many in this tick.
+    [[nodiscard]] bool has_turn(Proved& address) noexcept;
     /// Bytes of a peer: of commands that this transport does not use it sees none.
     [[nodiscard]] bool admits_commands(std::span<const std::byte> bytes);
     /// Bytes to nobody, that must be a connect of who is welcome.
@@ -124,6 +128,7 @@ class EnetGate {
     ProvedMap proved_;
     ENetHost* host_ = nullptr;
     NetTime now_;
+    std::uint64_t tick_ = 0;
     std::int64_t next_sweep_us_ = std::numeric_limits<std::int64_t>::min();
 
     bool is_client_ = false;

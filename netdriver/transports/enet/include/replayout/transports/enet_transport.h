@@ -36,6 +36,10 @@ struct EnetSettings {
     std::uint32_t peers_per_address_max = 64;
     /// That wait between two calls of tick(); more are dropped.
     std::uint32_t datagrams_per_tick_max = 65'536;
+    /// Datagrams of one peer that a server takes in a tick. It drops the others
+    /// (SocketStats::dropped_full) before ENet looks at them, which costs far more than to read
+    /// them. A client sends a few in each of its frames, so this is a stall of many seconds.
+    std::uint32_t datagrams_per_peer_max = 1'024;
     /// Of a server: a peer that was silent as long, or to which the driver was, is forgotten, and
     /// its address must be proved again. Longer than a driver waits (NetConfig::timeout_ms).
     std::int64_t forget_ms = 30'000;
