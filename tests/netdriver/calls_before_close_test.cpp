@@ -324,7 +324,7 @@ TEST_CASE("Calls before a close: a family goes as a whole, when all calls of it 
     CHECK(net.client(0).world.object_count() == 0);
 }
 
-TEST_CASE("Calls before a close: of a part that goes alone, and of its outer that follows",
+TEST_CASE("Calls before a close: a part goes alone after its calls, and its outer after that",
           "[netdriver][rpc][subobjects]") {
     CallFixture net;
     const ObjectHandle tank = net.join_with_turret();
@@ -365,7 +365,7 @@ TEST_CASE("Calls before a close: a client that has it asleep hears them, too",
     CHECK(diary.lines == Lines{"tell 1", "despawn"});
 }
 
-TEST_CASE("Calls before a close: who joins meanwhile is not shown what was removed",
+TEST_CASE("Calls before a close: a client that joins meanwhile is not shown the removed object",
           "[netdriver][rpc]") {
     CallFixture net;
     const ObjectHandle turret = net.join_with_turret();
@@ -399,7 +399,7 @@ TEST_CASE("Calls before a close: calls of clients to what was removed are droppe
     CHECK(net.server().driver.connection_count() == 1);
 }
 
-TEST_CASE("Calls before a close: the next object of a stable name comes behind them",
+TEST_CASE("Calls before a close: the next object of a stable name appears after the despawn",
           "[netdriver][rpc][stable_names]") {
     CallFixture net;
     net.join();

@@ -136,7 +136,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("Limits of servers: an array of 9 bytes on each channel takes no more than that",
+TEST_CASE("Limits of servers: arrays grown by 9 bytes a channel stay within dynamic_bytes_max",
           "[netdriver][hostile][limits]") {
     NetConfig config;
     config.dynamic_bytes_max = 4 * 1'024 * 1'024;

@@ -139,7 +139,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("WebSocketTransport: a page of another origin is refused, who names none is not",
+TEST_CASE("WebSocketTransport: a page of another origin is refused, a request without any is not",
           "[transport][websocket][hostile]") {
     const std::string own = "https://play.example.net";
     const struct {
