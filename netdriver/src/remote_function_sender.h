@@ -120,7 +120,7 @@ class RemoteFunctionSender {
     /// taken for NetConfig::calls_full_timeout_ms, or the oldest has waited for so long; with 0
     /// never.
     [[nodiscard]] bool begin_flush(NetTime now);
-    /// Of the last flush.
+    /// The time of the last flush.
     [[nodiscard]] NetTime now() const noexcept { return now_; }
     /// A reliable multicast found no room, and so was refused to all.
     void note_refused();

@@ -19,7 +19,7 @@
 namespace replayout::test {
 namespace {
 
-/// What a client's world is told, and what it hears, in order.
+/// What a client's world is called for: spawns, despawns and remote calls, in order.
 class Diary {
   public:
     explicit Diary(CallWorld& world) {
@@ -340,7 +340,7 @@ TEST_CASE("Calls before a close: a part goes alone after its calls, and its oute
     driver.remove_object(gun_id);
     net.server().world.remove(gun);
     net.tick(3);
-    // What is said of the outer meanwhile is not said of the part.
+    // What is set for the outer meanwhile does not reach the part.
     driver.set_dormancy(net.id_of(tank), NetDormancy::DormantAll);
     driver.set_dormancy(net.id_of(tank), NetDormancy::Awake);
     driver.set_owner(net.id_of(tank), CallFixture::client_peer(0));

@@ -42,7 +42,7 @@ void check_outcome(ForgedServer& server, bool is_within, CloseReason reason) {
     });
 }
 
-/// The array `hits` of a pawn has so many elements, of which nothing is told.
+/// The array `hits` of a pawn has `count` elements, whose values are not in the block.
 [[nodiscard]] Bytes hits_block(std::uint32_t count) {
     return make_block(pawn_handles, {hits_handle}, [&](BitWriter& writer) {
         writer.write_packed_uint(count);

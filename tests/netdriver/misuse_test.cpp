@@ -20,7 +20,7 @@
 namespace replayout::test {
 namespace {
 
-/// Of no class that anybody registered.
+/// A class that nobody registered.
 struct Stranger {
     void wave() {}
 };

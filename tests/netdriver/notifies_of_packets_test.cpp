@@ -21,7 +21,7 @@ namespace {
 
 struct Crate;
 
-/// What a client does where it is told of something.
+/// What a client does when a notify or hook of its crate runs.
 std::function<void(const Crate& crate, const std::string& what)> on_told;
 
 void tell(const Crate& crate, const std::string& what) {

@@ -198,7 +198,7 @@ TEST_CASE("Honest clients: a command in each frame, whatever the frame rate, end
     CHECK(sent >= std::min(20 * rate, static_cast<std::uint32_t>(ticks)) - 2);
     CHECK(sent <= most + 2);
     CHECK(owner.game.server().driver().stats().calls_over_rate == 0);
-    // Whoever is refused is told once why.
+    // A caller that is refused gets the reason once in the log.
     CHECK(LogSpy::messages().size() == (refused > 0 ? 1u : 0u));
 }
 
