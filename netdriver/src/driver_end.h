@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a public function asks before it does anything, and the sentence where it is refused: one
-// place for all functions of the driver and its facets.
+// What a public function checks before it does anything, and the sentence of its refusal: one place
+// for all functions of the driver and its facets.
 //
 //     REPLAYOUT_EXPECT(end().may_change(id), void(), "%s",
 //                      end().refusal("tear_off", id).c_str());
@@ -20,7 +20,7 @@
 
 namespace replayout {
 
-/// A sentence without memory of the heap. It is cut where it is full.
+/// A sentence that takes no memory from the heap. It is cut where it is full.
 class RefusalText {
   public:
     [[gnu::format(printf, 2, 3)]] void append(const char* format, ...) noexcept;

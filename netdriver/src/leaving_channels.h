@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Objects that go at one client, and of which reliable calls are on their way to him: their
-// channels close when he has those.
+// Objects that go at one client while reliable calls of them are on their way to it: their channels
+// close when the client has received those calls.
 //
 //     call    object removed, or hidden    call delivered    close
 //     -----------------------------------------------------------> channel
@@ -30,7 +30,7 @@ namespace replayout {
 
 class LeavingChannels {
   public:
-    /// An object that went without so many of its reliable calls.
+    /// An object that went, and how many of its reliable calls were dropped.
     struct DroppedCalls {
         std::uint32_t index = 0;
         std::uint32_t count = 0;

@@ -253,7 +253,7 @@ class ObjectStore {
             });
         }
     }
-    /// Likewise, also for those.
+    /// The same, and also for removed objects that still wait for clients.
     template <typename Visitor>
     void for_each_there_is(std::uint32_t index, Visitor&& visit) const {
         visit(index);

@@ -164,7 +164,7 @@ class RemoteFunctionSender {
     /// Likewise, or the whole call. Returns the call behind it.
     Calls::iterator sent(Calls::iterator call);
     void delivered(const SentCall& name);
-    /// Returns how many calls never run for that: their channel closed meanwhile.
+    /// Returns how many calls never run because of that loss: their channel closed meanwhile.
     [[nodiscard]] std::uint32_t lost(const SentCall& name);
 
     /// Forgets the calls for the channel's next life. Returns how many there were.

@@ -114,7 +114,7 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     void outer_arrived(NetGUID guid);
     /// The channel of that object, or null.
     [[nodiscard]] const ActorChannel* find_outer(NetGUID guid) const noexcept;
-    /// False: the world has no memory of an object that is shown, which is logged.
+    /// False: the world returns no memory for an object that is shown, which is logged.
     [[nodiscard]] bool has_memory(const ActorChannel& channel, const void* object) const;
     [[nodiscard]] CloseReason receive_open(std::span<const std::byte> payload);
     void log_refusal(const ActorChannel& channel, const OpenMessage& open, ObjectHandle spawned);
@@ -182,7 +182,7 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     /// For what arrives for that object. Its notifies wait.
     [[nodiscard]] ReceiveContext receive_context(const ActorChannel& channel);
     /// What its object holds now, for the limits of all objects together.
-    /// Its arrays and texts asked for so many bytes more.
+    /// Its arrays and texts asked for that many more bytes.
     void count_dynamic_bytes(ActorChannel& channel, const void* object, std::uint64_t asked);
     void forget_dynamic_bytes(ActorChannel& channel) noexcept;
     void count_references(ActorChannel& channel) noexcept;

@@ -131,7 +131,7 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     [[nodiscard]] bool is_leaving(std::uint32_t index) const noexcept {
         return pairs_.dormancy().leaving.test(index);
     }
-    /// One that leaves is to come again, or not after all.
+    /// An object that leaves is to come again; forget_return() takes that back.
     void return_later(std::uint32_t index) {
         stir();
         leaving_channels_.return_later(index);
@@ -144,8 +144,8 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     [[nodiscard]] std::span<const std::uint32_t> returned() const noexcept {
         return leaving_channels_.returned();
     }
-    /// In each flush, before anything is sent: closes the channels of what need not wait any more.
-    /// Returns what went without its calls.
+    /// In each flush, before anything is sent: closes the channels of objects that need not wait
+    /// any more. Returns those that went without their calls.
     [[nodiscard]] std::span<const LeavingChannels::DroppedCalls> close_left() {
         if (leaving_channels_.is_empty()) {
             return {};

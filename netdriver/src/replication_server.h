@@ -132,7 +132,7 @@ class ReplicationServer {
     void collect_stats() noexcept { lanes_.collect_stats(); }
 
     [[nodiscard]] const ObjectStore& objects() const noexcept { return objects_; }
-    /// That the game has.
+    /// Objects that the game has.
     [[nodiscard]] std::uint32_t object_count() const noexcept {
         return objects_.object_count() - static_cast<std::uint32_t>(departures_.size());
     }
@@ -151,7 +151,7 @@ class ReplicationServer {
 
     class Client;  // replication_server_client.h
 
-    /// An object that was removed, and is kept for reliable calls.
+    /// A removed object that is kept for its reliable calls.
     struct Departure {
         std::uint32_t index = 0;
         ChannelCloseReason reason = ChannelCloseReason::Destroyed;
@@ -242,7 +242,7 @@ class ReplicationServer {
     void end_oldest_departure();
     void note_dropped_calls(const Client& client,
                             std::span<const LeavingChannels::DroppedCalls> dropped);
-    /// A client joined: what was removed it is not to have.
+    /// A client joined: it is not to have the removed objects.
     void introduce_departing(Client& client);
     void tear_off_one(std::uint32_t index);
     void set_facts_of(std::uint32_t index, const ObjectFacts& facts);

@@ -14,8 +14,8 @@ namespace replayout {
 
 namespace {
 
-/// Sessions of one peer that ended within timeout_ms. So one that begins session after session is
-/// sent the world eight times in that, whatever it acknowledges.
+/// Sessions of one peer that ended within timeout_ms. So a peer that begins session after session
+/// is sent the world eight times in that time, whatever it acknowledges.
 constexpr std::size_t sessions_per_peer_max = 8;
 
 /// The hello that a first packet begins with, if it does; nothing of it is trusted or kept.

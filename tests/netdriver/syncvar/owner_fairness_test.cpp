@@ -124,7 +124,7 @@ TEST_CASE("Owner fairness: the rate is that of what there is to send", "[syncvar
             }
         }
     }
-    // Of 1,000 a second, in two seconds.
+    // 1,000 a second, for two seconds.
     CHECK(owner.game.client(0).driver().stats().calls_sent > 1'500);
     CHECK(owner.game.server().driver().connection_count() == 1);
 }
