@@ -23,7 +23,7 @@ constexpr float viewer_step = 0.8f;  // in a tick: 24 a second
         .build();
 }
 
-/// Of the place of this number in a row, or of the row.
+/// The coordinate of place number `place` in a row, or of row number `place`.
 [[nodiscard]] constexpr float home(std::uint32_t place) noexcept {
     return static_cast<float>(place) * place_width;
 }

@@ -27,7 +27,7 @@ struct WalkerPlane {
     std::uint32_t row_length = 250;
     std::uint32_t row_count = 200;
 
-    /// A tenth of that, for who counts instructions one by one.
+    /// A tenth of that plane, for runs that count every instruction.
     [[nodiscard]] static constexpr WalkerPlane small() noexcept { return {100, 50}; }
     [[nodiscard]] constexpr std::uint32_t place_count() const noexcept {
         return row_length * row_count;

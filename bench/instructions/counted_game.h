@@ -17,7 +17,7 @@ class CountedGame : public NetWorld {
     [[nodiscard]] virtual const std::string& error() const noexcept = 0;
     /// All that its server has, in the order in which they are added.
     [[nodiscard]] virtual std::span<const RepLayout* const> layouts() const noexcept = 0;
-    /// Called once, when the server listens. `peers` are those who will join.
+    /// Called once, when the server listens. `peers` are the clients that will join.
     virtual void begin(NetDriver& server, std::span<const PeerId> peers) = 0;
     /// Plays a tick, between dispatch and flush. The same ticks in every run.
     virtual void play(NetDriver& server) = 0;

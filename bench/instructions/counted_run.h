@@ -28,7 +28,7 @@ namespace replayout::bench {
 
 struct CountedRunSettings {
     std::uint32_t clients = 0;
-    /// Of the packets to clients, from the phase `warm` on.
+    /// The share of the packets to clients that is lost, from the phase `warm` on.
     double loss = 0;
     /// AnsweringClients.
     std::uint32_t answer_delay_ticks = 0;

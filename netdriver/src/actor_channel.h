@@ -50,7 +50,7 @@ class ActorChannel {
     std::uint32_t last_packet = 0;  ///< with a block of it, by the count of packets; wraps
     std::uint32_t reference_count = 0;  ///< that `references` had when it was counted last
     std::size_t value_bytes = 0;        ///< likewise
-    /// Of its object's arrays and texts: what they asked for since they were measured, and that. So
+    /// Bytes of the object's arrays and texts: the last measure, and what they asked for since. So
     /// at most twice what they have.
     std::uint64_t dynamic_bytes = 0;
     std::uint64_t measured_bytes = 0;  ///< of these, when they were measured last

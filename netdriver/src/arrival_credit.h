@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// How many packets with content one peer may be sent of which it does not acknowledge that they
-// arrived: so that nobody who says that all is lost, or begins one session after the other, makes
-// a server send many times what he sends himself.
+// How many packets with content a peer may be sent without acknowledging them. So a peer that
+// reports all as lost, or begins one session after the other, cannot make a server send many times
+// what the peer sends.
 //
 //     a packet goes out    -1
 //     it arrived           +2, up to packets_max
-//     a second passes      + as many as NetConfig::lost_packets_per_second_max, likewise
+//     a second passes      +NetConfig::lost_packets_per_second_max, up to packets_max
 //
-// While half of what is sent arrives or more, it bounds nothing: at most 224 packets are under way,
-// and what is lost of them is less than what arrives. It is carried over to the next session of the
-// same peer.
+// While at least half of what is sent arrives, it bounds nothing: at most 224 packets are under
+// way, and what is lost of them is less than what arrives. It is carried over to the next session
+// of the same peer.
 #pragma once
 
 #include <replayout/netdriver/time.h>

@@ -6,10 +6,10 @@
 // more to read. Integers over the driver's clock, so the same calls at the same times have the same
 // answers.
 //
-// A client keeps to the rates of NetConfig, and refuses to its caller what is more. What it called
-// may reach the server all at once: after a gap of the line, or after the server stood still. So
-// the bucket of a server is deeper by all reliable calls that may be under way, and fills a little
-// faster, as no two clocks are alike:
+// A client keeps to the rates of NetConfig, and refuses calls beyond them. Its calls may reach the
+// server all at once: after a gap of the line, or after the server stood still. So the bucket of a
+// server is deeper by all reliable calls that may be under way, and fills a little faster, as no
+// two clocks are alike:
 //
 //     under way at a time s           at most client_waiting_max = W
 //     called from s to t              at most burst + rate * (t - s)

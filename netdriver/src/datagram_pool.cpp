@@ -57,8 +57,8 @@ void DatagramPool::give_back(DatagramSlot slot) noexcept {
     }
 }
 
-// What was needed is forgotten by an eighth each time that none is used, so a few dozen rounds
-// behind a flood its slots are gone, and rounds that are alike never give anything back.
+// Each time that no slot is used, the count of needed slots shrinks by an eighth. So a few dozen
+// rounds after a flood its slots are gone, and equal rounds never give anything back.
 void DatagramPool::trim() noexcept {
     constexpr std::size_t kept_in_any_case = 64;
     kept_count_ = std::max(std::exchange(used_max_, 0), kept_count_ - (kept_count_ + 7) / 8);

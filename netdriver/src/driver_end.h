@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a public function asks before it does anything, and the sentence where it is refused: one
-// place for all functions of the driver and its facets.
+// What a public function checks before it does anything, and the sentence of its refusal: one place
+// for all functions of the driver and its facets.
 //
 //     REPLAYOUT_EXPECT(end().may_change(id), void(), "%s",
 //                      end().refusal("tear_off", id).c_str());
@@ -20,7 +20,7 @@
 
 namespace replayout {
 
-/// A sentence without memory of the heap. It is cut where it is full.
+/// A sentence that takes no memory from the heap. It is cut where it is full.
 class RefusalText {
   public:
     [[gnu::format(printf, 2, 3)]] void append(const char* format, ...) noexcept;
@@ -60,10 +60,10 @@ struct DriverEnd {
         const char* function) const noexcept;
     [[gnu::cold, gnu::noinline]] [[nodiscard]] RefusalText refusal(const char* function,
                                                                    NetObjectId id) const noexcept;
-    /// Of any driver, while it calls out.
+    /// Refuses a call to any driver from within the world, a notify or a hook that it calls.
     [[gnu::cold, gnu::noinline]] [[nodiscard]] static RefusalText refusal_within(
         const char* function) noexcept;
-    /// A function of a client was called of a driver that is none.
+    /// A client's function was called on a driver that is no client.
     [[gnu::cold, gnu::noinline]] [[nodiscard]] RefusalText refusal_of_client(
         const char* function) const noexcept;
     /// A layout that was not added to the driver.
@@ -76,7 +76,7 @@ inline DriverEnd NetDriver::end() const noexcept {
     return {server_.get(), client_.get(), is_calling_out_};
 }
 
-/// `object 7.1, a "Pawn"`: index and generation. Of an object that is there.
+/// Appends `object 7.1, a "Pawn"`: index and generation. Requires that the object exists.
 void append_object(RefusalText& text, const ReplicationServer& server, NetObjectId id) noexcept;
 
 /// The function that a call means, of that layout.
@@ -92,7 +92,8 @@ void append_object(RefusalText& text, const ReplicationServer& server, NetObject
 [[gnu::cold, gnu::noinline]] [[nodiscard]] RefusalText unknown_function(
     const RepLayout& layout, std::string_view function) noexcept;
 
-/// The names that a class has, for who used another one: first the one that is likely meant.
+/// Appends the names that a class has, when `meant` is none of them: first the one that is likely
+/// meant.
 [[gnu::cold, gnu::noinline]] void append_properties(RefusalText& text, const RepLayout& layout,
                                                     std::string_view meant) noexcept;
 [[gnu::cold, gnu::noinline]] void append_functions(RefusalText& text, const RepLayout& layout,

@@ -95,7 +95,7 @@ struct DueObjects {
                 if (one.memory == nullptr) {
                     one.memory = world.object_memory(one.info->object());
                 }
-                // One without memory is left to who compares it, as what is known to differ is.
+                // An object without memory counts as known to differ, so the comparison handles it.
                 objects[now] = {&one.info->changelist_state(), one.memory,
                                 one.memory != nullptr ? one.known : DueObject::Known::Differs};
             }

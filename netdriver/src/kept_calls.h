@@ -2,7 +2,7 @@
 //
 // Remote calls of a server that a client's world does not let run yet (NetWorld::may_run_call), as
 // the bytes that arrived. They are decoded when they run, so that what they name is looked up then.
-// What is kept is bounded as what waits for a missing bunch is, and by an account of its own.
+// Kept calls are bounded like bunches that wait for a missing one, by an account of their own.
 #pragma once
 
 #include <replayout/netdriver/bunch.h>

@@ -48,8 +48,8 @@ class LayoutTable {
         return number < layouts_.size() ? layouts_[number] : nullptr;
     }
     static constexpr std::uint32_t no_number = 0xFFFF'FFFF;
-    /// Of the layout, or of that of its class if it is an archetype's; no_number where that was not
-    /// added.
+    /// The number of the layout or, if it is an archetype's, of the layout of its class; no_number
+    /// if that was not added.
     [[nodiscard]] std::uint32_t number_of(const RepLayout& layout) const noexcept;
 
     struct Archetype {

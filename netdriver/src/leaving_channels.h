@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Objects that go at one client, and of which reliable calls are on their way to him: their
-// channels close when he has those.
+// Objects that go at one client while reliable calls of them are on their way to it: their channels
+// close when the client has received those calls.
 //
 //     call    object removed, or hidden    call delivered    close
 //     -----------------------------------------------------------> channel
@@ -30,7 +30,7 @@ namespace replayout {
 
 class LeavingChannels {
   public:
-    /// An object that went without so many of its reliable calls.
+    /// An object that went, and how many of its reliable calls were dropped.
     struct DroppedCalls {
         std::uint32_t index = 0;
         std::uint32_t count = 0;
@@ -43,14 +43,15 @@ class LeavingChannels {
     /// The client has the object, or is being sent it, and reliable calls of it are on their way.
     /// O(calls).
     [[nodiscard]] bool must_wait(std::uint32_t index) const noexcept;
-    /// The client is to have the object of that slot no more. It waits for calls of its family,
-    /// where it has not the object it just goes.
+    /// The client loses the object of that slot, after the reliable calls of its family. If the
+    /// client does not have it, it goes at once.
     void leave(std::uint32_t index, ChannelCloseReason reason);
-    /// It is to have the object again: behind the close, with the calls that are made from now on.
+    /// The client is to have the object again after the close, with the calls that are made from
+    /// now on.
     void return_later(std::uint32_t index);
-    /// Not after all.
+    /// Takes return_later() back.
     void forget_return(std::uint32_t index);
-    /// Its channel closes by itself.
+    /// The channel of that slot closes by itself.
     void forget(std::uint32_t index);
 
     /// In each flush, before anything is sent: closes the channels of those that need not wait any
@@ -58,7 +59,8 @@ class LeavingChannels {
     [[nodiscard]] std::span<const DroppedCalls> close_ready();
     /// Closes one at once, with its family.
     [[nodiscard]] std::span<const DroppedCalls> close_now(std::uint32_t index);
-    /// Of those that it closed, the ones that are to come again; on loan likewise.
+    /// The objects that were closed and that the client is to have again; on loan until the next
+    /// time.
     [[nodiscard]] std::span<const std::uint32_t> returned() const noexcept {
         return {returned_.data(), returned_.size()};
     }

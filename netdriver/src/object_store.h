@@ -114,9 +114,9 @@ class alignas(64) NetworkObjectInfo {
     /// The game removed it; it stays for reliable calls that some clients do not have yet.
     [[nodiscard]] bool is_removed() const noexcept { return is_removed_; }
     void set_removed() noexcept { is_removed_ = true; }
-    /// It is the game's no more, and nobody calls it.
+    /// The game is done with it, and nobody calls it.
     [[nodiscard]] bool is_departing() const noexcept { return is_torn_off_ || is_removed_; }
-    /// Its handle is the game's again, its memory is asked for no more.
+    /// Its handle is the game's again, and its memory is no longer asked for.
     [[nodiscard]] bool is_handed_back() const noexcept { return is_handed_back_; }
     void hand_back() noexcept { is_handed_back_ = true; }
 
@@ -169,7 +169,7 @@ class ObjectStore {
         return slots_[index].info;
     }
 
-    /// Of the object in a slot, or, where that is empty, the last one that was there.
+    /// The id of the object in a slot or, if the slot is empty, of the last one that was there.
     [[nodiscard]] NetObjectId id_at(std::uint32_t index) const noexcept {
         return {index, slots_[index].generation};
     }
@@ -253,7 +253,7 @@ class ObjectStore {
             });
         }
     }
-    /// Likewise, also for those.
+    /// The same, and also for removed objects that still wait for clients.
     template <typename Visitor>
     void for_each_there_is(std::uint32_t index, Visitor&& visit) const {
         visit(index);
@@ -295,7 +295,7 @@ class ObjectStore {
     Vector<Slot> slots_;
     Vector<std::uint8_t> bands_;          // by slot: asked for pairs, of which there are many
     Vector<std::uint8_t> traits_;         // likewise
-    Vector<std::uint32_t> last_layouts_;  // by slot: names what was removed, to who forgot that
+    Vector<std::uint32_t> last_layouts_;  // by slot: to name a removed object in refusals
     Vector<std::uint32_t> free_indices_;  // last freed first: its memory is warm
     std::pmr::unordered_map<std::uint64_t, std::uint32_t> indices_;  // looked up, never walked
     std::uint32_t object_count_ = 0;

@@ -14,9 +14,8 @@
 //     values    56, once one waits 168
 //     messages  -                  112, or 168 while no value waits; they go before values
 //
-// Objects wait as well while fate_cost_max of blocks are under way: what one packet of acks costs
-// is what it takes to resolve them. And whatever it is waits where too little of what was
-// sent arrived (ArrivalCredit).
+// Objects also wait while blocks of fate_cost_max are under way, because one packet of acks may
+// resolve all of them. And everything waits if too few of the sent packets arrived (ArrivalCredit).
 //
 // Calls count for messages, and their parts, where they have any, for values. Calls and values take
 // turns in going first.
@@ -70,10 +69,10 @@ class PacketSender final : private PacketNotifyHandler {
                                          std::uint16_t session) noexcept;
     };
 
-    /// What it may cost to resolve the blocks under way, since one packet of acks may say of all of
-    /// them that they are lost: no further packet of objects begins from there on, and one that is
-    /// begun may exceed it. A block of a bundle is 1, some 180 instructions; one of its own, with
-    /// what may lie beside its pair, is 3. So it is about three million.
+    /// What it may cost to resolve the blocks under way, since one packet of acks may report all of
+    /// them as lost. Beyond it no further packet of objects begins; one that is begun may exceed
+    /// it. A block of a bundle is 1, some 180 instructions; one of its own, with what may lie
+    /// beside its pair, is 3. So it is about three million.
     static constexpr std::uint32_t fate_cost_max = 16'384;
     static constexpr std::uint32_t own_record_cost = 3;
 

@@ -11,7 +11,7 @@ namespace replayout {
 
 namespace {
 
-/// Of the bundles `begin` <= i < `end`.
+/// Blocks of the bundles `begin` <= i < `end`.
 [[nodiscard]] std::uint32_t block_count(const BundleRun& run, std::uint32_t begin,
                                         std::uint32_t end) noexcept {
     const std::span<const Bundle> bundles = run.bundles();

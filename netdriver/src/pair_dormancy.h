@@ -84,7 +84,7 @@ struct PairDormancy {
     /// Besides, its channel stays open for reliable calls that were made before; see
     /// LeavingChannels.
     BitRow leaving;
-    /// It leaves, and is to come again behind that.
+    /// It leaves, and is to come again after that.
     BitRow returning;
     /// The open of a subobject was delivered, and that of its outer was not.
     BitRow awaits_outer;

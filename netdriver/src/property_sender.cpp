@@ -153,8 +153,8 @@ SendOutcome PropertySender::replicate_parts(std::uint32_t index, OwedVersions po
     return SendOutcome::Done;
 }
 
-// Where all of an object changes in each tick, and a flush has room for a part of it, those behind
-// that part would never be sent if each flush began with the first.
+// If all of an object changes in each tick and a flush has room for a part of it, the values after
+// that part would never be sent if each flush began with the first value.
 RepCursor PropertySender::take_rest(std::uint32_t index) {
     PairExtra* const extra = pairs_.find_extra(index);
     if (extra == nullptr) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Values of one connection of which net_serialize answered "not fully mapped", and asked for no
-// object: it wants to be asked again, and nobody can tell when. So each is owed again in the next
-// flush, and when it answers so again, after 2, 4, 8 ... flushes, 64 at most.
+// Values of one connection for which net_serialize answered "not fully mapped" without having asked
+// for an object: it wants to be called again, and nobody can tell when. So each value is owed again
+// in the next flush and, if the answer is the same, after 2, 4, 8 ... flushes, 64 at most.
 #pragma once
 
 #include <replayout/change_mask.h>

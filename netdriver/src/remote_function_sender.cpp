@@ -300,7 +300,7 @@ std::uint32_t RemoteFunctionSender::drop_next(ChannelIndex channel) {
 std::uint32_t RemoteFunctionSender::close_channel(ChannelIndex channel) {
     std::uint32_t count = 0;
     ReliableAmount sent;
-    bool has_gap = false;  // a kept call is dropped: none behind it runs
+    bool has_gap = false;  // a kept call is dropped: none after it runs
     undecided_.begin_channel();
     next_sequences_.erase(channel.value);
     for (auto call = calls_.begin(); call != calls_.end();) {

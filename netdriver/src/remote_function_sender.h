@@ -120,7 +120,7 @@ class RemoteFunctionSender {
     /// taken for NetConfig::calls_full_timeout_ms, or the oldest has waited for so long; with 0
     /// never.
     [[nodiscard]] bool begin_flush(NetTime now);
-    /// Of the last flush.
+    /// The time of the last flush.
     [[nodiscard]] NetTime now() const noexcept { return now_; }
     /// A reliable multicast found no room, and so was refused to all.
     void note_refused();
@@ -164,7 +164,7 @@ class RemoteFunctionSender {
     /// Likewise, or the whole call. Returns the call behind it.
     Calls::iterator sent(Calls::iterator call);
     void delivered(const SentCall& name);
-    /// Returns how many calls never run for that: their channel closed meanwhile.
+    /// Returns how many calls never run because of that loss: their channel closed meanwhile.
     [[nodiscard]] std::uint32_t lost(const SentCall& name);
 
     /// Forgets the calls for the channel's next life. Returns how many there were.

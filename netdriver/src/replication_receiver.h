@@ -11,7 +11,7 @@
 //
 //     bunches: objects come and go, roles, large values    blocks: values    notifies    calls
 //
-// What goes is told first: its notifies and calls run before, and so do those of all others.
+// Before an object goes, all notifies run, and then the calls of that object.
 #pragma once
 
 #include <replayout/netdriver/memory_report.h>
@@ -114,7 +114,7 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     void outer_arrived(NetGUID guid);
     /// The channel of that object, or null.
     [[nodiscard]] const ActorChannel* find_outer(NetGUID guid) const noexcept;
-    /// False: the world has no memory of an object that is shown, which is logged.
+    /// False: the world returns no memory for an object that is shown, which is logged.
     [[nodiscard]] bool has_memory(const ActorChannel& channel, const void* object) const;
     [[nodiscard]] CloseReason receive_open(std::span<const std::byte> payload);
     void log_refusal(const ActorChannel& channel, const OpenMessage& open, ObjectHandle spawned);
@@ -145,7 +145,7 @@ class ReplicationReceiver final : private ReliableMessageHandler {
                                                     BlockFrame frame);
     /// Ends the update of an object of which parts have arrived, and not the last.
     void finish_update();
-    /// Of what that channel's object just received, notifies may wait.
+    /// Notifies of what that channel's object just received may wait.
     void note_waiting(std::uint32_t index);
     /// Hooks and notifies of all that the packet brought so far: before its calls, and before
     /// anything goes.
@@ -182,7 +182,7 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     /// For what arrives for that object. Its notifies wait.
     [[nodiscard]] ReceiveContext receive_context(const ActorChannel& channel);
     /// What its object holds now, for the limits of all objects together.
-    /// Its arrays and texts asked for so many bytes more.
+    /// Its arrays and texts asked for that many more bytes.
     void count_dynamic_bytes(ActorChannel& channel, const void* object, std::uint64_t asked);
     void forget_dynamic_bytes(ActorChannel& channel) noexcept;
     void count_references(ActorChannel& channel) noexcept;
@@ -219,12 +219,12 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     Vector<std::uint32_t> ready_;      // channels that need not wait any more
     Vector<std::uint32_t> family_;     // scratch
     std::size_t reference_count_ = 0;  // of all channels
-    std::uint64_t dynamic_bytes_ = 0;  // likewise
+    std::uint64_t dynamic_bytes_ = 0;  // of all channels
     std::size_t value_bytes_ = 0;      // likewise
     ReceiveScratch scratch_;
     Vector<std::uint32_t> waiting_channels_;  // of the updates whose notifies wait, in their order
     Vector<NetGUID> named_;                   // by the block being read
-    Vector<NetGUID> dropped_;                 // likewise
+    Vector<NetGUID> dropped_;                 // by the block being read
     std::uint32_t current_channel_ = 0;       // of the bunch being read
     // Of which parts have arrived, and not the last; 0: none. Anything else that arrives ends its
     // update, so there is one in a connection at most.

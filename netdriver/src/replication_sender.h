@@ -6,7 +6,7 @@
 //
 //     CallSender         remote calls, each with the state that it means
 //     DormantChannels    closes the channels of what goes dormant or is torn off
-//     LeavingChannels    closes the channels of what goes for good, behind calls of it
+//     LeavingChannels    closes the channels of what goes for good, after its calls
 //     ObjectChannels     opens and closes channels, an outer before its parts
 //     PartNoticeSender   tells the client of parts that were destroyed
 //     RoleSender         tells the client of its roles
@@ -119,12 +119,11 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     [[nodiscard]] bool is_called(std::uint32_t index) const noexcept {
         return leaving_channels_.must_wait(index);
     }
-    /// Of these, one was made since the object was compared, as far as is known.
+    /// One of these calls was made since the object was compared, as far as is known.
     [[nodiscard]] bool has_fresh_call(std::uint32_t index) const noexcept {
         return calls_.has_fresh_call(ObjectStore::channel_of(index));
     }
-    /// The client is to have the object no more, and goes on having it until the calls of its
-    /// family are there.
+    /// The client loses the object as soon as the calls of its family have arrived.
     void leave_behind_calls(std::uint32_t index, ChannelCloseReason reason) {
         stir();
         leaving_channels_.leave(index, reason);
@@ -133,7 +132,7 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     [[nodiscard]] bool is_leaving(std::uint32_t index) const noexcept {
         return pairs_.dormancy().leaving.test(index);
     }
-    /// One that leaves is to come again, or not after all.
+    /// An object that leaves is to come again; forget_return() takes that back.
     void return_later(std::uint32_t index) {
         stir();
         leaving_channels_.return_later(index);
@@ -142,12 +141,12 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
         stir();
         leaving_channels_.forget_return(index);
     }
-    /// Of what close_left() closed, which is to come again.
+    /// The objects that close_left() closed and that the client is to have again.
     [[nodiscard]] std::span<const std::uint32_t> returned() const noexcept {
         return leaving_channels_.returned();
     }
-    /// In each flush, before anything is sent: closes the channels of what need not wait any more.
-    /// Returns what went without its calls.
+    /// In each flush, before anything is sent: closes the channels of objects that need not wait
+    /// any more. Returns those that went without their calls.
     [[nodiscard]] std::span<const LeavingChannels::DroppedCalls> close_left() {
         if (leaving_channels_.is_empty()) {
             return {};
@@ -161,7 +160,7 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
         stir();
         return leaving_channels_.close_now(index);
     }
-    /// The client is to have an object no more that stays for others.
+    /// The client loses an object that stays for others.
     void exclude(std::uint32_t index, ChannelCloseReason reason);
     /// The object of that slot is about to be removed.
     void object_removed(std::uint32_t index, ChannelCloseReason reason);

@@ -44,8 +44,8 @@ void ReplicationSender::release_joined(std::uint32_t root) {
     REPLAYOUT_ASSERT(!initial_batch_.waiting().test(root));  // else it would be next for ever
 }
 
-// What found no room goes first the next time. As a pending object it would be one of those that
-// came into the world meanwhile, and wait for their share.
+// An object that found no room goes first the next time. As a pending object it would wait for the
+// share of new objects.
 void ReplicationSender::take_back_joined(std::size_t sent_before) {
     while (initial_batch_.sent().size() > sent_before) {
         const std::uint32_t index = initial_batch_.sent().back().id.index;

@@ -155,8 +155,8 @@ void ReplicationServer::receive(PeerId peer, std::span<const std::byte> datagram
         receive_hello(peer, datagram, now);
         return;
     }
-    // A hello of one who knew us already comes late, or is of a process that began anew with the
-    // same number. It is nothing that the session is to hear of.
+    // The peer has acknowledged packets before, so this hello comes late, or is of a process that
+    // began anew with the same number. The session must not hear of it.
     PacketHeader header;
     if (acknowledges_nothing(datagram, settings_.config) && client->connection.is_acknowledged() &&
         is_hello(datagram, header)) {

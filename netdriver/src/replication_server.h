@@ -132,7 +132,7 @@ class ReplicationServer {
     void collect_stats() noexcept { lanes_.collect_stats(); }
 
     [[nodiscard]] const ObjectStore& objects() const noexcept { return objects_; }
-    /// That the game has.
+    /// Objects that the game has.
     [[nodiscard]] std::uint32_t object_count() const noexcept {
         return objects_.object_count() - static_cast<std::uint32_t>(departures_.size());
     }
@@ -151,7 +151,7 @@ class ReplicationServer {
 
     class Client;  // replication_server_client.h
 
-    /// An object that was removed, and is kept for reliable calls.
+    /// A removed object that is kept for its reliable calls.
     struct Departure {
         std::uint32_t index = 0;
         ChannelCloseReason reason = ChannelCloseReason::Destroyed;
@@ -222,27 +222,27 @@ class ReplicationServer {
     /// To one client, every subobject with a condition.
     void show_conditional(Client& client);
     void remove_family(NetObjectId id, ChannelCloseReason reason);
-    /// Reliable calls of it, or of a part of it, are on their way to who has it.
+    /// Reliable calls of it, or of a part of it, are on their way to the client of `sender`.
     [[nodiscard]] bool is_family_called(const ReplicationSender& sender, std::uint32_t index) const;
     /// Some clients do not have all reliable calls of it yet, or of a part that was removed before.
     [[nodiscard]] bool must_depart(std::uint32_t index) const;
-    /// Then, instead of remove_family().
+    /// Instead of remove_family(), if must_depart().
     void depart_family(NetObjectId id, ChannelCloseReason reason);
-    /// The last time, if a call that is on its way means what it is now.
+    /// Compares the object for the last time, if a call that is on its way means its present state.
     void compare_before_departure(std::uint32_t index);
-    /// The game has no more to do with the object of that slot.
+    /// The game is done with the object of that slot.
     void depart(std::uint32_t index, ChannelCloseReason reason);
-    /// Before a flush: closes channels of what was removed or hidden, behind its calls.
+    /// Before a flush: closes the channels of removed or hidden objects whose calls have arrived.
     void close_left();
-    /// It was hidden, and shown again before it had left.
+    /// The object was hidden, and shown again before it had left.
     void show_returned(Client& client, std::uint32_t index);
-    /// Those that no client waits for any more.
+    /// Removes the objects that no client waits for any more.
     void remove_departed_objects();
     /// To make room for a new object.
     void end_oldest_departure();
     void note_dropped_calls(const Client& client,
                             std::span<const LeavingChannels::DroppedCalls> dropped);
-    /// A client joined: what was removed it is not to have.
+    /// A client joined: it is not to have the removed objects.
     void introduce_departing(Client& client);
     void tear_off_one(std::uint32_t index);
     void set_facts_of(std::uint32_t index, const ObjectFacts& facts);
@@ -400,9 +400,9 @@ class ReplicationServer {
     BundleBuilder bundles_;
     ObjectDormancy dormancy_;
     BitRow torn_off_;
-    bool is_any_leaving_ = false;   // behind reliable calls, at any client
+    bool is_any_leaving_ = false;   // an object waits for calls, at any client
     Vector<Departure> departures_;  // in the order in which they were removed, parts first
-    BitRow told_of_dropped_calls_;  // objects of which it was logged
+    BitRow told_of_dropped_calls_;  // objects whose dropped calls were logged
     InterestManager interest_;
     BundleOrder bundle_order_;
     BitRow conditional_;            // subobjects that not every client is to have

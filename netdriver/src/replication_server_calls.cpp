@@ -58,7 +58,7 @@ CallResult ReplicationServer::send_to_clients(NetObjectId id, FunctionIndex func
     const RepLayout& layout = info.changelist_state().layout();
     const RepFunction& called = layout.functions()[function.value];
     const bool is_reliable = called.has(FunctionFlags::Reliable);
-    // Of what one client alone is called nobody else waits for it.
+    // Nobody else waits for a call to one client alone.
     const bool is_multicast = called.has(FunctionFlags::Multicast);
     update_relevancy_of(id.index);
     bool is_anybody = false;
@@ -88,7 +88,7 @@ CallResult ReplicationServer::send_to_clients(NetObjectId id, FunctionIndex func
         return CallResult::Full;  // to all, or to nobody
     }
     if (!is_anybody) {
-        force_paced(id.index);  // who was passed over is opened it as it is now
+        force_paced(id.index);  // clients that were passed over get it as it is now
         const CallResult refusal =
             has_other_version ? CallResult::NoSuchVersion : CallResult::NotOwned;
         return is_multicast ? CallResult::Ran : refusal;

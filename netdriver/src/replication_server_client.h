@@ -32,7 +32,7 @@ class alignas(64) ReplicationServer::Client final : public PayloadHandler {
     /// It is told our layouts, and cannot read anything of an object before it has them all.
     bool awaits_layouts = false;
     bool is_told_of = false;                ///< the world knows that it joined
-    bool is_alone = false;                  ///< in this flush: it is served behind the lanes
+    bool is_alone = false;                  ///< in this flush: it is served after the lanes
     std::uint8_t looks_without_viewer = 0;  ///< see look_for_viewer()
     std::uint32_t kept_count = 0;           ///< datagrams of this flush that its lane keeps
     std::uint32_t place = 0;                ///< in clients_

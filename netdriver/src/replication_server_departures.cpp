@@ -2,8 +2,8 @@
 //
 // Objects that the game removed while reliable calls of them were on their way. The game is done
 // with such an object; the server keeps its shadow, and its slot, until each client that has it has
-// those calls too, or the wait is over. What the calls mean is what the shadow says: an object that
-// was called since it was compared is compared once more, while the game still has it.
+// those calls too, or the wait is over. The state that the calls mean is in the shadow: an object
+// that was called since it was compared is compared once more, while the game still has it.
 #include "replication_server_client.h"
 
 #include <algorithm>

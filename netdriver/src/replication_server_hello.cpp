@@ -14,8 +14,8 @@ namespace replayout {
 
 namespace {
 
-/// Sessions of one peer that ended within timeout_ms. So one that begins session after session is
-/// sent the world eight times in that, whatever it acknowledges.
+/// Sessions of one peer that ended within timeout_ms. So a peer that begins session after session
+/// is sent the world eight times in that time, whatever it acknowledges.
 constexpr std::size_t sessions_per_peer_max = 8;
 
 /// The hello that a first packet begins with, if it does; nothing of it is trusted or kept.
@@ -110,8 +110,9 @@ bool ReplicationServer::is_hello(std::span<const std::byte> datagram, PacketHead
                       hello);
 }
 
-// Far beyond what can be under way: whoever has heard anything in the session drops it. It is less
-// than the hello, so nobody is sent more in another's name than that other sent.
+// The sequence is far beyond what can be under way, so a peer that has heard anything in the
+// session drops the packet. The packet is smaller than the hello, so a forged hello sends its
+// victim no more than it cost the forger.
 void ReplicationServer::refuse_session(PeerId peer, const PacketHeader& hello) {
     constexpr std::uint32_t far = 16'384;
     ++stats_.packets_dropped;

@@ -198,7 +198,7 @@ void ReplicationServer::show_parts(Client& client, std::uint32_t index) {
 
 void ReplicationServer::show_part(Client& client, std::uint32_t part) {
     if (objects_.at(part)->is_removed()) {
-        return;  // who still has it is not to have it
+        return;  // a client that still has it is to lose it
     }
     const std::uint32_t outer = objects_.at(part)->family().outer;
     const bool is_shown_whole = !client.sender.dormancy().irrelevant.test(outer);

@@ -21,7 +21,7 @@ namespace {
     return text;
 }
 
-/// Of another condition than the function is for.
+/// The property has another condition than the function is for.
 [[gnu::cold, gnu::noinline]] [[nodiscard]] RefusalText wrong_condition(const char* function,
                                                                        const RepLayout& layout,
                                                                        std::string_view property,

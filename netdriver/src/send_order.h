@@ -110,7 +110,7 @@ class SendOrder {
 
         Vector<std::uint64_t> fresh;     // shown, not missed: a number each, the least goes first
         std::size_t next_fresh = 0;      // those before it were taken
-        Vector<std::uint64_t> arrivals;  // scratch: what goes to queues; likewise a number each
+        Vector<std::uint64_t> arrivals;  // scratch: what goes to queues, a number each
         std::uint32_t waiting = 0;       // a bit for each queue that is not empty
         std::uint8_t last_queue = 0xFF;  // from which the last one was taken
         Vector<Held> held_back;          // out of queues, in order
@@ -268,7 +268,7 @@ class SendOrder {
     [[nodiscard]] bool is_fresh_left() const noexcept {
         return candidates_.next_fresh < candidates_.fresh.size();
     }
-    /// Of the queues that are not empty, those of a kind, a bit for each band.
+    /// The queues of a kind that are not empty, a bit for each band.
     [[nodiscard]] std::uint32_t waiting_bands(Kind kind) const noexcept {
         constexpr std::uint32_t all_bands = (1u << band_count) - 1;
         return candidates_.waiting >> queue_of(kind, 0) & all_bands;
@@ -280,7 +280,7 @@ class SendOrder {
     /// The first that is live, or nothing.
     void skip_old_entries(Queue& queue) noexcept;
     void find_waiting();
-    /// Of these bands the one whose first has been missed for longest.
+    /// The one of these bands whose first candidate has been missed for longest.
     [[nodiscard]] std::uint32_t oldest_band(Kind kind, std::uint32_t bands) const noexcept;
     /// From which queue the next one of its kind comes. Shown: no_queue, the first of `fresh`.
     [[nodiscard]] std::uint8_t next_new_queue(bool is_oldest) const noexcept;
@@ -288,7 +288,7 @@ class SendOrder {
     [[nodiscard]] bool is_new_next() const noexcept;
     [[nodiscard]] Candidate take_from(std::uint8_t queue, bool is_oldest);
     void append(std::uint32_t index, std::uint8_t queue);
-    /// Of a fresh one that will be kept where it finds no room.
+    /// The index of a fresh candidate that is kept if it finds no room; nothing for any other.
     [[nodiscard]] static std::optional<std::uint32_t> kept_index(std::uint64_t fresh) noexcept;
     void give_back_held();
     void keep_fresh();

@@ -6,10 +6,10 @@
 //     room of objects      1/2 new                       1/2 shown
 //                          1/2 first band  1/2 oldest    3/4 first band  1/4 oldest
 //
-// A class that goes while the other one waits owes it as many bytes. The account goes on from flush
-// to flush, so a large object is not held up by many small ones, nor these by it. A class that
-// waits for nothing is owed nothing; what it owes stays until the other one waits for nothing.
-// Without that rule an object that comes and goes in each flush would have all the room.
+// A class that is sent while the other one waits owes the other as many bytes. The account goes on
+// from flush to flush, so a large object is not held up by many small ones, nor these by it. A
+// class that waits for nothing is owed nothing; what it owes stays until the other one waits for
+// nothing. Without that rule an object that comes and goes in each flush would have all the room.
 //
 // Inside a class, a quarter or a half of the bytes goes to the oldest candidate, whatever its band.
 // So an object waits for the bytes that waited before it, and later ones of a higher priority push

@@ -4,7 +4,7 @@
 // whether they run is up to the packets that have them.
 //
 //     channel's calls     1 delivered    2 in flight    3 in flight
-//     2 is lost                          never runs     never runs: it stands behind 2
+//     2 is lost                          never runs     never runs: it comes after 2
 //     2 is delivered                     ran            up to its own packet
 #pragma once
 

@@ -92,7 +92,7 @@ std::span<const std::byte> BitReader::take_bytes(std::uint64_t count) noexcept {
         fail();
         return {};
     }
-    const auto size = static_cast<std::size_t>(count);  // no more than there is
+    const auto size = static_cast<std::size_t>(count);  // at most what is left
     const auto taken = bytes_.subspan(position_bits_ >> 3, size);
     position_bits_ += size * 8;
     return taken;

@@ -71,7 +71,7 @@ void call_hooks(const Type& type, std::byte* object, ReceiveHook ReceiveHooks::*
     }
 }
 
-/// One behind the values, of the class or of a base.
+/// Whether the class or a base has a hook that runs after the values.
 [[nodiscard]] bool has_late_hooks(const Type& type) noexcept {
     return type.hooks().post_net_receive || type.hooks().post_rep_notifies ||
            (type.base() != nullptr && has_late_hooks(*type.base()));

@@ -138,7 +138,7 @@ class Target {
         REQUIRE((call.function != "fire" || call.number != Turret::refused_number));
     }
 
-    /// Of calls of one kind, see CallLimiter.
+    /// How many calls of one kind the server may have taken by now, see CallLimiter.
     [[nodiscard]] std::size_t allowed(std::uint32_t burst, std::uint32_t per_second) const {
         return burst + small_config().client_waiting_max +
                (per_second + per_second / 16 + 1) * ticks_ / 1'000 + 1;

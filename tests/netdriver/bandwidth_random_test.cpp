@@ -95,7 +95,7 @@ class BusyGame {
         options.link.loss = random.below(4) * 0.1;
         options.link.latency_ms = random.below(60);
         options.server.calls_waiting_max = 64;
-        // Caps are far below what is called: who is too slow is not ended here.
+        // Caps are far below what is called, so no slow client is closed here.
         options.server.calls_full_timeout_ms = 0;
         // So much is lost that ten seconds may be too few.
         options.server.timeout_ms = options.client.timeout_ms = 60'000;

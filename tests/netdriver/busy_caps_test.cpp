@@ -160,7 +160,7 @@ TEST_CASE("Busy caps: beside movers a sleeper that is flushed or woken shows its
     }
 }
 
-TEST_CASE("Busy caps: who joins a world that moves has all of it in time, whatever priorities are",
+TEST_CASE("Busy caps: a client that joins a moving world has all of it in time, at any priorities",
           "[netdriver][rates]") {
     for (const std::uint32_t cap : caps) {
         for (const bool are_mixed : {false, true}) {

@@ -19,7 +19,7 @@
 namespace replayout::test {
 namespace {
 
-/// What a client's world is told, and what it hears, in order.
+/// What a client's world is called for: spawns, despawns and remote calls, in order.
 class Diary {
   public:
     explicit Diary(CallWorld& world) {
@@ -324,7 +324,7 @@ TEST_CASE("Calls before a close: a family goes as a whole, when all calls of it 
     CHECK(net.client(0).world.object_count() == 0);
 }
 
-TEST_CASE("Calls before a close: of a part that goes alone, and of its outer that follows",
+TEST_CASE("Calls before a close: a part goes alone after its calls, and its outer after that",
           "[netdriver][rpc][subobjects]") {
     CallFixture net;
     const ObjectHandle tank = net.join_with_turret();
@@ -340,7 +340,7 @@ TEST_CASE("Calls before a close: of a part that goes alone, and of its outer tha
     driver.remove_object(gun_id);
     net.server().world.remove(gun);
     net.tick(3);
-    // What is said of the outer meanwhile is not said of the part.
+    // What is set for the outer meanwhile does not reach the part.
     driver.set_dormancy(net.id_of(tank), NetDormancy::DormantAll);
     driver.set_dormancy(net.id_of(tank), NetDormancy::Awake);
     driver.set_owner(net.id_of(tank), CallFixture::client_peer(0));
@@ -365,7 +365,7 @@ TEST_CASE("Calls before a close: a client that has it asleep hears them, too",
     CHECK(diary.lines == Lines{"tell 1", "despawn"});
 }
 
-TEST_CASE("Calls before a close: who joins meanwhile is not shown what was removed",
+TEST_CASE("Calls before a close: a client that joins meanwhile is not shown the removed object",
           "[netdriver][rpc]") {
     CallFixture net;
     const ObjectHandle turret = net.join_with_turret();
@@ -424,7 +424,7 @@ TEST_CASE("Calls before a close: calls of clients to what was removed are droppe
     CHECK(net.server().driver.connection_count() == 1);
 }
 
-TEST_CASE("Calls before a close: the next object of a stable name comes behind them",
+TEST_CASE("Calls before a close: the next object of a stable name appears after the despawn",
           "[netdriver][rpc][stable_names]") {
     CallFixture net;
     net.join();

@@ -178,7 +178,7 @@ TEST_CASE("Close log: a client is told the class of which it has another layout"
           "another one of: its log tells");
 }
 
-TEST_CASE("Close log: an address that never answers is told from a line that fell silent",
+TEST_CASE("Close log: a server that never answers and a line that fell silent log differently",
           "[netdriver][close_log]") {
     SimulatedNetwork network({}, 1, std::pmr::get_default_resource());
     const TestLayout layout(build_new_lamp);

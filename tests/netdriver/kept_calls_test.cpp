@@ -69,7 +69,7 @@ TEST_CASE("Kept calls: what comes when the world is ready comes after what was k
     CHECK(heard(game.net.client(0), "tell") == Numbers{1, 2});
 }
 
-TEST_CASE("Kept calls: no more is kept than may wait, and the world is told of the last chance",
+TEST_CASE("Kept calls: beyond the limit the world gets one last chance to run what is kept",
           "[netdriver][rpc][limits]") {
     CallFixtureOptions options;
     options.client.reliable_waiting_max = 5;
@@ -91,8 +91,7 @@ TEST_CASE("Kept calls: no more is kept than may wait, and the world is told of t
     CHECK(game.net.server().driver.connection_count() == 1);
 }
 
-TEST_CASE("Kept calls: of an object that goes they run before it goes, or are dropped",
-          "[netdriver][rpc]") {
+TEST_CASE("Kept calls: they run before their object goes, or are dropped", "[netdriver][rpc]") {
     const bool is_taking = GENERATE(true, false);
     CAPTURE(is_taking);
     PatientGame game;

@@ -310,7 +310,7 @@ TEST_CASE("Large calls: each part of a client's counts as a call", "[netdriver][
     CHECK(heard(net.server(), "toss") == Numbers{1, 1});
     CHECK(net.server().driver.stats().calls_over_rate == 1);
     CHECK(net.server().driver.connection_count() == 1);
-    // Of reliable ones 14, with those that may have been under way: three calls of 4 parts.
+    // 14 parts of reliable calls, with those that may have been under way: three calls of 4 parts.
     for (int i = 0; i < 4; ++i) {
         CHECK(net.call_with_from(0, turret, "server_deliver", cargo) == CallResult::Sent);
         net.tick(5);

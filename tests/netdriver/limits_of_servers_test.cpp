@@ -42,7 +42,7 @@ void check_outcome(ForgedServer& server, bool is_within, CloseReason reason) {
     });
 }
 
-/// The array `hits` of a pawn has so many elements, of which nothing is told.
+/// The array `hits` of a pawn has `count` elements, whose values are not in the block.
 [[nodiscard]] Bytes hits_block(std::uint32_t count) {
     return make_block(pawn_handles, {hits_handle}, [&](BitWriter& writer) {
         writer.write_packed_uint(count);
@@ -136,7 +136,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("Limits of servers: an array of 9 bytes on each channel takes no more than that",
+TEST_CASE("Limits of servers: arrays grown by 9 bytes a channel stay within dynamic_bytes_max",
           "[netdriver][hostile][limits]") {
     NetConfig config;
     config.dynamic_bytes_max = 4 * 1'024 * 1'024;

@@ -20,7 +20,7 @@
 namespace replayout::test {
 namespace {
 
-/// Of no class that anybody registered.
+/// A class that nobody registered.
 struct Stranger {
     void wave() {}
 };
@@ -240,7 +240,7 @@ TEST_CASE("Misuse: a client without the memory of an object skips what comes for
     CHECK(game.client_world.at(shown).power == 8);
 }
 
-TEST_CASE("Misuse: where now goes back no time has passed", "[netdriver][misuse]") {
+TEST_CASE("Misuse: if the clock goes back, no time passes", "[netdriver][misuse]") {
     ForgetfulGame game;
     const Refusals refusals;
     const NetTime real = game.now;
@@ -257,7 +257,7 @@ TEST_CASE("Misuse: where now goes back no time has passed", "[netdriver][misuse]
     CHECK(game.server.is_settled());
 }
 
-TEST_CASE("Misuse: a call with parameters of another type is refused, and nothing behind them read",
+TEST_CASE("Misuse: parameters of another type are refused, and their memory is not read",
           "[netdriver][misuse][rpc]") {
     CallFixture net;
     const ObjectHandle turret = net.join_with_turret();
@@ -340,7 +340,7 @@ TEST_CASE("Misuse: the name of no function is logged with the name that is likel
     CHECK(LogSpy::messages().size() <= 11);  // ten of the server, one of the client
 }
 
-TEST_CASE("Misuse: a client without a viewer among objects of the grid is told of once",
+TEST_CASE("Misuse: a client without a viewer among objects of the grid is logged once",
           "[netdriver][misuse][interest]") {
     CallFixture net;
     const ObjectHandle turret = net.add();
@@ -357,7 +357,7 @@ TEST_CASE("Misuse: a client without a viewer among objects of the grid is told o
     CHECK(LogSpy::messages().size() == 1);
 }
 
-TEST_CASE("Misuse: a player that is not open, or is not asked in order, answers so",
+TEST_CASE("Misuse: a player that is not open, or is called out of order, answers Misused",
           "[netdriver][misuse][replay]") {
     class NoSource final : public ReplaySource {
       public:

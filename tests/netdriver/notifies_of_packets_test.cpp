@@ -21,7 +21,7 @@ namespace {
 
 struct Crate;
 
-/// What a client does where it is told of something.
+/// What a client does when a notify or hook of its crate runs.
 std::function<void(const Crate& crate, const std::string& what)> on_told;
 
 void tell(const Crate& crate, const std::string& what) {
@@ -167,7 +167,8 @@ TEST_CASE("Notifies of a packet: one may change its object", "[netdriver][notify
     CHECK(game.object_on(0, first).label == "changed anew again");
 }
 
-TEST_CASE("Notifies of a packet: what goes with it is told first", "[netdriver][notify]") {
+TEST_CASE("Notifies of a packet: they run before an object goes, also those of references to it",
+          "[netdriver][notify]") {
     CrateGame crates;
     ClassGame<Crate>& game = crates.game;
     const ObjectHandle first = game.add();

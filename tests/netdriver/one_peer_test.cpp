@@ -191,7 +191,7 @@ class Restarts {
 
 }  // namespace
 
-TEST_CASE("One peer: of 1,088 hellos of new sessions in a dispatch one is taken, at its price",
+TEST_CASE("One peer: a dispatch takes one of 1,088 hellos of new sessions, at the price of one",
           "[netdriver][hostile][one_peer]") {
     const DispatchCost one = cost_of_hellos(30);
     REQUIRE(one.sessions == 31);
@@ -205,7 +205,7 @@ TEST_CASE("One peer: of 1,088 hellos of new sessions in a dispatch one is taken,
     CHECK(all.bytes_max < 31 * (1'048'576 + 16 * 5'000));
 }
 
-TEST_CASE("One peer: it begins eight sessions in timeout_ms and one, whatever it acknowledges",
+TEST_CASE("One peer: it begins nine sessions in timeout_ms at most, whatever it acknowledges",
           "[netdriver][hostile][one_peer]") {
     ForgedClient client;
     add_markers(client, 100);
@@ -241,7 +241,7 @@ TEST_CASE("One peer: the world hears that it left and joined, in this order, for
     CHECK(heard == std::vector<std::string>{"joined", "replaced", "joined", "replaced", "joined"});
 }
 
-TEST_CASE("One peer: who lets all go lost, or begins anew, is sent a bounded number of packets",
+TEST_CASE("One peer: it is sent a bounded number of packets if it loses all or begins anew",
           "[netdriver][hostile][one_peer]") {
     constexpr std::uint32_t seconds = 5;
     constexpr std::uint32_t ticks = seconds * 100;

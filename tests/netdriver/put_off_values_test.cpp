@@ -176,7 +176,7 @@ TEST_CASE("Put off values: while validating, too", "[netdriver][net_serialize]")
     CHECK(LogSpy::messages().size() == 1);
 }
 
-TEST_CASE("Put off values: of a shared serializer the answer is refused, and logged once",
+TEST_CASE("Put off values: a shared serializer's false answer is refused, and logged once",
           "[netdriver][net_serialize]") {
     LetterGame letters(8);
     const LogSpy spy;

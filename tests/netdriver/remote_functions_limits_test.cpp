@@ -92,7 +92,7 @@ TEST_CASE("Remote functions: beyond the rate unreliable calls are dropped, relia
         (void)net.call_from(0, turret, "server_fire", {i, {}, ""});
     }
     net.tick(3);
-    // Of reliable ones as many more as may be under way.
+    // The server takes as many more reliable calls as may be under way.
     CHECK(heard(net.server(), "fire") == Numbers{0, 1, 2, 3, 4, 5});
     CHECK(net.client(0).driver.close_reason() == CloseReason::TooManyCalls);
 }

@@ -583,7 +583,7 @@ TEST_CASE("SendOrder: what is new waits for what waited before it, whatever come
     CHECK(turns.sent_at[low] <= 4 * (101 * 50 + 3 * 50) / 200 + 2);
 }
 
-TEST_CASE("SendOrder: who is due waits for what was due before it, whatever is forced later") {
+TEST_CASE("SendOrder: a due object waits for those due before it, whatever is forced later") {
     Turns turns;
     for (int i = 0; i < 100; ++i) {
         (void)turns.add(SendOrder::Kind::Shown, 0, 30);

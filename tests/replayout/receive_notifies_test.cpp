@@ -173,7 +173,7 @@ TEST_CASE("Notifies: may wait until others are written, and then know the value 
     receive();
     server.health = 50;
     receive();
-    server.quiet = 1;  // nobody is told of that
+    server.quiet = 1;  // no notify runs for that
     receive();
     CHECK(client.health == 50);
     CHECK(client.Bookkeeping::calls.empty());

@@ -218,7 +218,7 @@ TEST_CASE("Staleness judge: a client that hears nothing while crafts change is f
     CHECK(result.finding.tick > 60);
 }
 
-TEST_CASE("Busy bounds: more to send, less to send it in, more loss and less priority: later",
+TEST_CASE("Busy bounds: they grow with more to send, less room, more loss and less priority",
           "[simulation]") {
     const BusyLoad load{10'000, 8'000, 33'000, 100'000, 20, 1};
     const std::uint64_t ticks = busy_bounds::opened_ticks(load);

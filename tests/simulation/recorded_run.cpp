@@ -90,8 +90,7 @@ void RecordedRun::check(const ReplayPlayer& player, const CraftWorld& world, Net
     auto later = states_.upper_bound(time);
     const auto now = later == states_.begin() ? later : std::prev(later);
     const State& state = now->second;
-    // The close of an object goes behind the reliable calls in front of it, so a frame or two
-    // later.
+    // The close of an object goes out after its reliable calls, so a frame or two later.
     constexpr int frames_of_calls = 2;
     const auto has_just_left = [&](std::uint32_t number) {
         auto before = now;

@@ -57,7 +57,7 @@ class SimClient final : public CraftListener {
     [[nodiscard]] PeerId peer() const noexcept { return peer_; }
     /// As the server knows him.
     [[nodiscard]] PeerId address() const { return network_.address_of(peer_); }
-    /// Of a craft that he shows, by his handle.
+    /// The course of a craft that the client shows, by its handle at the client.
     [[nodiscard]] std::uint32_t course_of(ObjectHandle handle) const {
         return world_->crafts().at(handle)->course;
     }

@@ -32,13 +32,13 @@ namespace replayout::test {
 
 /// Crafts with numbers up to it have marked secrets (support/marked_bytes.h).
 inline constexpr std::uint32_t secret_crafts_max = 15;
-/// Of a busy world with priorities.
+/// The priority of a craft in a busy world with priorities.
 [[nodiscard]] constexpr float busy_priority(std::uint32_t number) noexcept {
     constexpr float priorities[] = {0.5f, 1, 1, 2};
     return priorities[number % 4];
 }
 inline constexpr float busy_priority_max = 2;
-/// Of one craft.
+/// The cargo of one craft.
 inline constexpr std::uint32_t cargo_bytes_max = 20'000;
 inline constexpr std::uint32_t orders_mark = 1;
 inline constexpr std::uint32_t rumour_mark = 2;
@@ -149,13 +149,14 @@ class SimServer final : public CraftListener {
     void forget(ObjectHandle handle);
     void note(ObjectHandle handle);
     void set_owner(ObjectHandle handle, PeerId owner);
-    /// Three of four crafts of a busy world stay, so that nobody who waits is helped by an end.
+    /// Three of four crafts of a busy world stay, so that no long wait ends because its craft goes.
     [[nodiscard]] bool is_resident(ObjectHandle handle) const {
         return swarm_.is_busy && crafts_.at(handle).number % 4 != 0;
     }
-    /// A tick of a busy world, besides what the features say.
+    /// A tick of a busy world, besides what the features do.
     void stir(Choices& row);
-    /// What new things a busy world may cost: no more than a share of the cap, in the long run.
+    /// Whether something new of so many bytes may come to a busy world: at most a share of the cap,
+    /// in the long run.
     [[nodiscard]] bool spend(std::uint64_t bytes) noexcept;
     [[nodiscard]] ObjectHandle any(Choices& row);
     [[nodiscard]] ObjectHandle outermost(ObjectHandle handle) const;
@@ -217,7 +218,7 @@ class SimServer final : public CraftListener {
     std::uint32_t tick_ = 0;
     std::uint32_t version_ = 0;
     std::vector<std::uint32_t> ticks_of_versions_;  // of a busy world
-    std::uint64_t credit_bytes_ = 0;                // likewise
+    std::uint64_t credit_bytes_ = 0;                // of a busy world, see spend()
     std::uint32_t last_number_ = 0;
     std::uint32_t depth_ = 0;
     bool is_over_ = false;

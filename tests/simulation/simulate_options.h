@@ -33,7 +33,7 @@ struct SimulateOptions {
     /// What is wrong with them, or nothing.
     [[nodiscard]] std::string read(const std::vector<std::string_view>& arguments);
     [[nodiscard]] SwarmConfig config_of(std::uint64_t seed) const;
-    /// Of an option without a value; null: it is none of these.
+    /// The flag of an option without a value. Null: there is none of that name.
     [[nodiscard]] bool* find_flag(std::string_view name) noexcept;
     /// How to call it, with the names of all features.
     [[nodiscard]] static std::string help();

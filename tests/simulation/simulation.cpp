@@ -197,7 +197,7 @@ void Simulation::tick_server(bool is_safety) {
         server_.play(tick_, row, players());
     }
     if (!is_safety && swarm_.is_busy) {
-        server_.lift_caps(players());  // of those, too, who joined since
+        server_.lift_caps(players());  // also of players that joined since
     }
     server_.flush(now_);
     if (recorded_) {

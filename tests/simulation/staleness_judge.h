@@ -27,7 +27,7 @@ class StalenessJudge {
     [[nodiscard]] std::uint64_t opened_percent_max() const noexcept { return opened_percent_max_; }
 
   private:
-    /// Of a client that joined so many ticks ago.
+    /// The load of a client that joined `joined_ticks` ago.
     [[nodiscard]] BusyLoad load(std::uint64_t joined_ticks) const;
     void judge(const SimClient& client, const CraftState& state, const char* what,
                std::uint64_t age, std::uint64_t bound, std::uint64_t& percent_max);

@@ -17,8 +17,8 @@
 
 namespace replayout::test {
 
-/// Of a server that takes 1,000 updates a second, 16 of them at once, and next to no other calls:
-/// these count apart.
+/// Options of a server that takes 1,000 updates a second, 16 of them at once, and next to no other
+/// calls, which count apart.
 [[nodiscard]] inline ArenaOptions options_of_1000_updates(ArenaOptions options) {
     options.tick_ms = 1;
     options.config.client_updates_per_second_max = 1'000;

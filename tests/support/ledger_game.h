@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // A game whose calls know what their object was when they were made: every member counts up, a call
-// carries the counts, and whoever runs it notes what was older than that.
+// carries the counts, and the end that runs it notes what was older than that.
 //
 //     ArenaGame game(options, add_ledgers({}));
 //     NetworkIdentity& object = game.spawn(game.types().find("Ledger"), &game.connection(0));

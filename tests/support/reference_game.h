@@ -25,7 +25,7 @@ struct Bond {
     friend bool operator==(const Bond&, const Bond&) = default;
 };
 
-/// Notes what hooks are told of `target`, and finds in it then.
+/// Notes what hooks of `target` receive, and what `target` holds then.
 class Holder : public NetworkBehaviour {
   public:
     SyncVar<std::int32_t> number;

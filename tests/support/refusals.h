@@ -43,7 +43,7 @@ class Refusals {
     Refusals(const Refusals&) = delete;
     Refusals& operator=(const Refusals&) = delete;
 
-    /// Sentences are told to tests by builds with assertions alone: others log one of each place.
+    /// Only builds with assertions give each sentence to the test: others log one for each place.
     static constexpr bool are_told = REPLAYOUT_ASSERTIONS != 0;
 
     [[nodiscard]] static std::vector<std::string>& sentences() {

@@ -178,7 +178,8 @@ class UnsettledGame {
         options_.cap = cap;
         server_->driver.rates().set_bytes_per_second_max(peer_of(client), cap);
     }
-    /// Of objects beside so many other kinds that want their share: calls, joins, large values.
+    /// The bounds of objects beside `other_kinds` that want their share: calls, joins, large
+    /// values.
     [[nodiscard]] WaitBounds bounds(std::uint32_t other_kinds = 0) const {
         return {options_.cap * 29.0 / 32 / options_.ticks_per_second, 1 - other_kinds / 4.0,
                 1.0 * options_.packet_bytes};

@@ -6,7 +6,7 @@
 
 namespace replayout::test {
 
-TEST_CASE("DriveWatch: a transport that is asked and never ticked says so once",
+TEST_CASE("DriveWatch: a transport that is asked and never ticked logs that once",
           "[transport][drive_watch]") {
     DriveWatch watch;
     const LogSpy log(LogLevel::Warning);

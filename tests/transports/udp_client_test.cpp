@@ -60,7 +60,7 @@ TEST_CASE("UdpTransport: a client asks five times a second until it is welcome",
     CHECK(asking.client->stats().datagrams_sent == 0);
 }
 
-TEST_CASE("UdpTransport: one that nobody ticks says so once", "[transport][udp]") {
+TEST_CASE("UdpTransport: one that nobody ticks logs that once", "[transport][udp]") {
     UdpAsker asking;
     const LogSpy log(LogLevel::Warning);
     for (int i = 0; i < 1'000; ++i) {

@@ -63,7 +63,7 @@ class CalledServer {
     Bytes buffer;
 };
 
-/// A frame without content, as who answers a server masks it.
+/// A frame without content, masked as frames to a server are.
 void append_frame(Bytes& bytes, int head) {
     const Bytes frame = make_bytes(head, 0x80, 0, 0, 0, 0);
     bytes.insert(bytes.end(), frame.begin(), frame.end());
@@ -85,7 +85,7 @@ TEST_CASE("WebSocketTransport: text closes the connection", "[transport][websock
     caller.say_message(Caller::text_message, Bytes(3, std::byte{'a'}));
     caller.say_message(Caller::binary_message, Bytes(4));
     CHECK(server.tick_until([&] { return server.transport->stats().dropped_malformed == 1; }));
-    // It is told why, and may answer; what it says besides is thrown away.
+    // The caller is sent the reason, and may answer; anything else that it sends is thrown away.
     const Bytes close = make_bytes(0x88, 0x82, 0, 0, 0, 0, 0x03, 0xeb);
     caller.send(close);
     CHECK(server.tick_until([&] { return server.transport->peer_count() == 1; }));
@@ -139,7 +139,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("WebSocketTransport: a page of another origin is refused, who names none is not",
+TEST_CASE("WebSocketTransport: a page of another origin is refused, a request without any is not",
           "[transport][websocket][hostile]") {
     const std::string own = "https://play.example.net";
     const struct {

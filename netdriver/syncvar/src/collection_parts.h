@@ -2,7 +2,7 @@
 //
 // A collection that is larger than a message, on its way to one client.
 //
-//     who is opened the object    is sent no items, and is_partial (CollectionState)
+//     first block of the object   has no items, and is_partial (CollectionState)
 //     client                      collections_wanted ---->   asks by the object of its connection
 //     server                      <---- collection_part      clear, and all items as operations,
 //                                 <---- collection_part      in parts; the last one says so

@@ -296,7 +296,7 @@ ObjectHandle NetworkClient::spawn(const SpawnInfo& info) {
     object->net_id_ = info.guid.value;
     object->client_ = this;
     if (object->is_started_ || object->scene_id_ != 0) {
-        keep_values(*object);  // Hooks are told what differs from these.
+        keep_values(*object);  // Hooks run for what differs from these.
     }
     object->reset_values(object->prefab().archetype(),
                          object->is_kept_ && object->is_owned() && info.role.is_owned);

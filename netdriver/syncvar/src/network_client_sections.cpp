@@ -29,7 +29,7 @@ class ClientCall final : public detail::CollectionCall {
         result_ = driver_.call_function(object_, function_.name, {params, function_.parameters});
         return result_;
     }
-    /// Of the last one.
+    /// The result of the last call.
     [[nodiscard]] CallResult result() const noexcept { return result_; }
 
   private:
@@ -54,7 +54,8 @@ std::uint32_t NetworkClient::UpdatePart::number() const noexcept {
 
 void NetworkClient::send_updates() {
     is_update_refused_ = false;
-    // Who was served goes behind all others. Where the room ends, the next flush goes on.
+    // Objects that were served go to the end of the row. The next flush goes on where the room
+    // ends.
     std::size_t served = 0;
     const std::size_t count = changed_.size();
     while (served < count && send_updates_of(*changed_[served])) {
@@ -118,7 +119,7 @@ bool NetworkClient::send_state_of(NetworkIdentity& object) {
     bool is_sent = true;
     for (NetworkBehaviour* component : object.components()) {
         if (!component->is_told_to_server() || component->authority_epoch_ == 0) {
-            continue;  // an owner that was not told all yet tells nothing
+            continue;  // the server has not sent its state yet
         }
         if (component->dirty_bits_ != 0) {
             is_sent = send_section(*component, 0) && is_sent;

@@ -207,8 +207,9 @@ void NetworkPrefab::tell_received(void* block, const void* previous, void* place
 void NetworkPrefab::call_function(void* block, const void* params, void* place) {
     const auto& [prefab, component, index] = *static_cast<const Place*>(place);
     const BehaviourFunction& called = prefab->components_[component].type->functions[index];
-    // The driver runs what is for clients on its own side, too: for all, or for an owner who is the
-    // host. A server that plays itself and sees the object is one of them, any other is not.
+    // The driver runs calls for clients on its own side, too: calls for all, and calls for an owner
+    // that is the host. A server that plays itself and sees the object is a client, any other is
+    // not.
     NetworkIdentity& identity = behaviour_at(block, place).identity();
     constexpr FunctionFlags for_clients = FunctionFlags::Multicast | FunctionFlags::Client;
     if (identity.is_server() && has_flag(called.function.flags, for_clients) &&

@@ -209,7 +209,7 @@ void NetworkServer::send_owner_states() {
 
 bool NetworkServer::tell_owner(NetworkIdentity& object) {
     const NetworkConnection* owner = owner_of(object);
-    // To one who is not ready it goes when he is.
+    // An owner that is not ready is sent it as soon as it is ready.
     const bool is_done = owner == nullptr || owner->is_host() || !owner->is_ready() ||
                          send_owner_state(object, object.authority_epoch_);
     object.is_state_due_ = !is_done;

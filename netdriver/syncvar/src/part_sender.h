@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Of a server: collections on their way to single clients, in parts (collection_parts.h).
+// Server: collections on their way to single clients, in parts (collection_parts.h).
 #pragma once
 
 #include <replayout/netdriver/time.h>
@@ -23,7 +23,7 @@ class NetworkServer::PartSender {
 
     /// A collection whose items take more is sent in parts.
     [[nodiscard]] std::size_t whole_bytes_max() const noexcept { return whole_bytes_max_; }
-    /// A client asks. What it may not see it is not sent.
+    /// A client asks. It is not sent what it may not see.
     void wanted(PeerId peer, const detail::CollectionsWanted& wanted);
     /// With each late_update(), a part to each client that is owed any. Those of one client are
     /// sent one collection after another.
@@ -31,7 +31,7 @@ class NetworkServer::PartSender {
     void client_left(PeerId peer);
 
   private:
-    /// Of the same collection a client is sent all again after such a time, however often it asks.
+    /// A client is sent the same collection again only after this time, however often it asks.
     static constexpr std::int64_t pause_ms = 1'000;
     static constexpr std::size_t orders_of_client_max = 1'024;
 

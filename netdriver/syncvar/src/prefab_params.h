@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Parameters whose type no C++ type stands behind: they are of the type that the prefab's function
-// takes, as whoever made them saw to.
+// Parameters of a type that was described without a C++ type. The code that makes them ensures that
+// it is the type that the prefab's function takes.
 #pragma once
 
 #include <replayout/netdriver/call_params.h>

@@ -18,7 +18,7 @@ namespace {
     return reinterpret_cast<const NetworkIdentity*>(static_cast<std::uintptr_t>(handle.value));
 }
 
-/// Of a value that is looked at, and not changed.
+/// For visit_references() of a value that is only read.
 [[nodiscard]] std::byte* looked_at(const std::byte* value) noexcept {
     return const_cast<std::byte*>(value);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
 }

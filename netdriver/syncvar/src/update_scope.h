@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// That an update runs, for the length of a block, and what is said to whom calls with what is not
-// this end's.
+// Notes that an update runs, for the length of a block. And the sentences that refuse objects and
+// connections of another server.
 #pragma once
 
 namespace replayout::syncvar {

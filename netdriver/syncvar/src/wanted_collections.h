@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Of a client: collections whose items come in parts (collection_parts.h), and for which it asks.
+// Client: the collections whose items come in parts (collection_parts.h), and for which it asks.
 #pragma once
 
 #include <replayout/netdriver/time.h>

@@ -30,7 +30,7 @@ struct DecodeBudget {
     /// array, or the atomic group of arrays, with which they are spent is still taken, since one
     /// alone may cost more. A sender keeps to it (SendContext::array_steps_left).
     std::uint64_t array_steps = array_steps_default;
-    /// Memory was refused: it is why the reader failed.
+    /// The reader failed because memory was refused.
     bool is_allocation_refused = false;
 
     static constexpr std::uint64_t array_steps_default = 1'000'000;

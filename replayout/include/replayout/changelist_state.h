@@ -129,9 +129,9 @@ class ChangelistState {
         return {last_changed_.data(), last_changed_.size()};
     }
 
-    /// Whether losses are kept apart by version (LostParts::add()) of which the oldest is of what
-    /// follows `oldest`: a keyed array changed since, or began anew
-    /// (OwedVersions::restart_version). O(keyed arrays).
+    /// Whether losses after the version `oldest` are kept apart by version (LostParts::add()): a
+    /// keyed array has changed since, or began anew (OwedVersions::restart_version). O(keyed
+    /// arrays).
     [[nodiscard]] bool keeps_versions_apart(Version oldest,
                                             Version restart_version) const noexcept {
         for (const RepHandle handle : layout_->keyed_handles()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the arrays and texts of an object take beside the object itself, for who bounds the sum over
-// many objects.
+// What the arrays and texts of an object take beside the object itself, for callers that bound the
+// sum over many objects.
 #pragma once
 
 #include <replayout/rep_layout.h>

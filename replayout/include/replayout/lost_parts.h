@@ -16,9 +16,9 @@
 //     lost_parts.describe(position);                  // what is owed
 //     collect_carried(position, version, range, carried);  // of a block that goes out now
 //
-// Nothing is kept for an object of which no part alone was ever lost. Versions that all of the
-// object was lost of are kept apart only where a keyed array changed since the first of them. Such
-// arrays are large and change in many places, so the hull would be much more.
+// Nothing is kept for an object of which no part alone was ever lost. Where the whole object was
+// lost, versions are kept apart only if a keyed array changed since the first of them. Such arrays
+// are large and change in many places, so the hull would be much more.
 #pragma once
 
 #include <replayout/owed_versions.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The parameters of a remote call as bytes of their own, for who carries them in another message.
-// They name no objects: a reference is null where they are read.
+// The parameters of a remote call as bytes of their own, for callers that carry them in another
+// message. References are not carried: after reading they are null.
 #pragma once
 
 #include <replayout/reflection/memory.h>

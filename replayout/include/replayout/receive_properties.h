@@ -15,9 +15,9 @@
 // them, values are written as they arrive, and everything behind the values waits for the last.
 // Until then the elements that a keyed array lost are still there.
 //
-// Who receives many objects at once, and wants all their values to be there before any notify runs,
-// lets these wait (ReceiveContext::waits_to_notify): post_net_receive, notifies and
-// post_rep_notifies of an update then run by run_waiting_notifies().
+// A caller that receives many objects at once can let notifies wait until all values are written
+// (ReceiveContext::waits_to_notify): run_waiting_notifies() then runs post_net_receive, notifies
+// and post_rep_notifies of an update.
 #pragma once
 
 #include <replayout/bit_reader.h>
@@ -46,8 +46,8 @@ class ReceiveScratch {
     /// Forgets the update, because its object is gone: nothing more is called.
     void drop_update() noexcept;
 
-    /// Updates of which notifies wait (ReceiveContext::waits_to_notify), in the order in which they
-    /// ended. Whose they are nobody tells: keep that beside the scratch.
+    /// Updates whose notifies wait (ReceiveContext::waits_to_notify), in the order in which they
+    /// ended. The caller remembers which objects they belong to.
     [[nodiscard]] std::size_t waiting_count() const noexcept { return waiting_updates_.size(); }
     /// Forgets them: nothing more is called.
     void drop_waiting() noexcept;
@@ -119,7 +119,7 @@ class ReceiveScratch {
         [[nodiscard]] bool follows(const LeafSpan& before) const noexcept;
     };
 
-    /// An update of which all is written, and nobody was told.
+    /// An update that is written, and whose notifies have not run.
     struct WaitingUpdate {
         const RepLayout* layout;
         std::size_t value_begin;  ///< of waiting_values_
@@ -128,7 +128,7 @@ class ReceiveScratch {
     };
 
     static void destroy(std::pmr::memory_resource& values, const PreviousValue& entry) noexcept;
-    /// The update under way is told later.
+    /// The notifies of the update under way run later.
     void put_off(const RepLayout& layout);
     [[nodiscard]] PreviousValue* find_previous_value(std::uint32_t parent_index) noexcept;
     /// The notify of that property runs, if it has one.
@@ -199,7 +199,7 @@ struct ReceiveContext {
     /// ends an update holds no more than the values before it, and 125,000 changes of elements (16
     /// bytes each) beside those of one block.
     bool more_parts_follow = false;
-    /// Hooks and notifies behind the values wait for run_waiting_notifies().
+    /// post_net_receive, notifies and post_rep_notifies wait for run_waiting_notifies().
     bool waits_to_notify = false;
     /// Of one object: bits of structs with a NetSerializer that name objects, kept to be read
     /// again.
@@ -229,8 +229,9 @@ struct ReceiveContext {
 void finish_update(const RepLayout& layout, void* object, ReceivingRepState& state,
                    ReceiveContext& context);
 
-/// Runs what waits of the update at `place`, below waiting_count(): `layout` and `object` are those
-/// that it is of (`layout` is asserted). Once for each, in their order; then drop_waiting().
+/// Runs the notifies of the waiting update `place`, which is below waiting_count(). `layout` and
+/// `object` are those of the update (`layout` is asserted). Call it once for each update, in order,
+/// and then drop_waiting().
 void run_waiting_notifies(ReceiveScratch& scratch, std::size_t place, const RepLayout& layout,
                           void* object);
 

@@ -155,7 +155,7 @@ class RepLayout {
     }
 
     [[nodiscard]] bool has_keyed_arrays() const noexcept { return !keyed_handles_.empty(); }
-    /// Those of the keyed arrays.
+    /// The handles of the keyed arrays.
     [[nodiscard]] std::span<const RepHandle> keyed_handles() const noexcept {
         return {keyed_handles_.data(), keyed_handles_.size()};
     }
@@ -188,7 +188,7 @@ class RepLayout {
     [[nodiscard]] std::span<const RepFunction> functions() const noexcept { return functions_; }
     /// O(functions).
     [[nodiscard]] std::optional<FunctionIndex> find_function(std::string_view name) const noexcept;
-    /// By the C++ function behind it (function_key_of). O(functions).
+    /// By the key of its C++ function (function_key_of). O(functions).
     [[nodiscard]] std::optional<FunctionIndex> find_function(TypeKey function) const noexcept;
 
     /// Some property is push based.

@@ -73,7 +73,7 @@ class SendScratch {
     Vector<UnmappedValue> unmapped;
     /// Written, though net_serialize answered "not fully mapped" without having asked for an object
     /// (NetArchive::receiver_has): it wants to be asked again, so they are owed again at a later
-    /// update. The sooner, the more they cost: a driver lets ever more updates pass.
+    /// update. Asking often costs much, so a driver lets ever more updates pass.
     Vector<RepHandle> put_off;
     /// Properties of which such an answer was logged. Looked up, never walked.
     FlatSet<const Property*> told_put_off;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What a prefab's limits (RepLimits) say of a value before it is sent, so that whoever writes it
-// learns at once that it cannot be: text, and the elements of arrays. What a struct that serializes
-// itself holds is known only when it is sent.
+// Checks a value against the limits of a prefab (RepLimits) before it is sent, so that its writer
+// learns at once if it cannot be sent: text, and the elements of arrays. What a struct that
+// serializes itself holds is known only when it is sent.
 #pragma once
 
 #include <replayout/reflection/property.h>
@@ -21,7 +21,7 @@ namespace replayout {
 [[nodiscard]] std::optional<std::string> why_over_limit(const Property& property,
                                                         const std::byte* value,
                                                         const RepLimits& limits);
-/// Bytes that the value takes in a message, and some more.
+/// Bytes that the value takes in a message, estimated a little too high.
 [[nodiscard]] std::size_t bytes_in_message(const Property& property, const std::byte* value);
 
 }  // namespace replayout

@@ -23,7 +23,7 @@ namespace {
 
 class Storm;
 
-/// Tells the storm of all that it is told.
+/// Passes every callback that it gets to the storm.
 class Leaf : public NetworkBehaviour {
   public:
     SyncVar<std::int32_t> number;
@@ -113,7 +113,7 @@ class Storm {
     }
     [[nodiscard]] std::uint64_t told_count() const noexcept { return told_count_; }
 
-    /// Of a leaf that is told something; it acts at the end where that is.
+    /// A callback of `leaf` ran; it acts at the end of that leaf.
     void told(Leaf& leaf) {
         ++told_count_;
         if (is_over_ || depth_ > 2 || acts_left_ == 0 || !choices_.percent(60)) {

@@ -151,7 +151,7 @@ TEST_CASE("Callback: each one of a collection may take itself away while it runs
     game.check_equal(chest);
 }
 
-TEST_CASE("Callback: one of a host may clear its collection through the key that it was told",
+TEST_CASE("Callback: one of a host may clear its collection, and the key it received stays valid",
           "[syncvar]") {
     BagGame game;
     game.server().start_host();

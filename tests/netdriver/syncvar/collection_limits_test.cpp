@@ -148,7 +148,7 @@ TEST_CASE("Collections: NaN is no item of a set and no key", "[syncvar]") {
     return {std::string(bytes, static_cast<char>('a' + number % 26)), number};
 }
 
-TEST_CASE("Collections: one that is larger than a message reaches who joins later, in parts",
+TEST_CASE("Collections: one larger than a message reaches a client that joins later, in parts",
           "[syncvar]") {
     BagGame game;
     game.join();
@@ -183,7 +183,7 @@ TEST_CASE("Collections: one that is larger than a message reaches who joins late
     CHECK(LogSpy::messages().empty());
 }
 
-TEST_CASE("Collections: the parts of a large one are told as operations, in order", "[syncvar]") {
+TEST_CASE("Collections: the parts of a large one arrive as operations, in order", "[syncvar]") {
     BagGame game;
     NetworkIdentity& chest = game.spawn(game.chest());
     Bag& bag = chest.component<Bag>(0);

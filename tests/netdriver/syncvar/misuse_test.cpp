@@ -187,7 +187,7 @@ TEST_CASE("Misuse, Unity: an index that is none names no item, and changes none"
     }
 }
 
-TEST_CASE("Misuse, Unity: a call out of place says so in the log", "[syncvar][misuse]") {
+TEST_CASE("Misuse, Unity: a call out of place is logged", "[syncvar][misuse]") {
     ArenaGame game;
     game.join();
     game.settle();

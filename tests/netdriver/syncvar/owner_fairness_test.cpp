@@ -124,7 +124,7 @@ TEST_CASE("Owner fairness: the rate is that of what there is to send", "[syncvar
             }
         }
     }
-    // Of 1,000 a second, in two seconds.
+    // 1,000 a second, for two seconds.
     CHECK(owner.game.client(0).driver().stats().calls_sent > 1'500);
     CHECK(owner.game.server().driver().connection_count() == 1);
 }
@@ -198,7 +198,7 @@ TEST_CASE("Honest clients: a command in each frame, whatever the frame rate, end
     CHECK(sent >= std::min(20 * rate, static_cast<std::uint32_t>(ticks)) - 2);
     CHECK(sent <= most + 2);
     CHECK(owner.game.server().driver().stats().calls_over_rate == 0);
-    // Whoever is refused is told once why.
+    // A caller that is refused gets the reason once in the log.
     CHECK(LogSpy::messages().size() == (refused > 0 ? 1u : 0u));
 }
 

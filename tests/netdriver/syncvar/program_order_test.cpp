@@ -183,7 +183,8 @@ TEST_CASE("Program order: a call of the tick of the spawn runs after hooks and s
     CHECK(ledger_on(game, 0, object).told == Told{"hook 7", "start client", "call 7,0"});
 }
 
-TEST_CASE("Program order: who joins hears no call of an object before its start", "[syncvar]") {
+TEST_CASE("Program order: a client that joins runs no call of an object before its start",
+          "[syncvar]") {
     ArenaOptions options;
     options.config.bytes_per_second_max = GENERATE(0u, 60'000u);
     ArenaGame game(options, add_ledgers({}));

@@ -59,7 +59,7 @@ TEST_CASE("Scene objects: what they are in the scene is what hooks compare with"
         CHECK(shown.health == 60);
         CHECK(shown.name.get() == "gate");
     }
-    SECTION("it is what the prefab is: the hook is told so") {
+    SECTION("it equals the prefab: the hook runs") {
         fighter.health = 100;
         REQUIRE(game.server().spawn(object));
         game.settle();

@@ -2,8 +2,8 @@
 //
 // References of every form in a game that never settles, over a network that loses datagrams: each
 // end assigns at random, objects come, go, hide and show, owners and readiness change, and hooks
-// assign what they were told of. After each tick every reference that an end stores is null, or
-// names an object that is spawned there.
+// assign what they received. After each tick every reference that an end stores is null, or names
+// an object that is spawned there.
 #include <set>
 #include <vector>
 

@@ -104,7 +104,7 @@ TEST_CASE("References: what a hook of UNet's style did not take is null when its
     CHECK(shown.plain.get() == arena.game.on_client(0, next));
 }
 
-TEST_CASE("References: those of a server are null, too, and who joins later finds that",
+TEST_CASE("References: a server's become null, too, and a client that joins later finds null",
           "[syncvar]") {
     HolderGame arena("Holder");
     HolderGame::name(arena.server(), arena.target);
@@ -148,7 +148,7 @@ TEST_CASE("References: an object under the address of another is another object"
     CHECK(arena.on(1).target.get() == arena.game.on_client(1, *arena.target));
 }
 
-TEST_CASE("References: a client's own assignment is null when its object goes, whoever made it",
+TEST_CASE("References: a client's own assignment is null when its object goes, pooled or not",
           "[syncvar]") {
     HolderGame arena("Holder");
     // Out of a pool, which keeps the object.
@@ -173,8 +173,7 @@ TEST_CASE("References: a client's own assignment is null when its object goes, w
     CHECK(pool.size() == 1);
 }
 
-TEST_CASE("References: a hook that waits is told of null, and not of an object that went",
-          "[syncvar]") {
+TEST_CASE("References: a waiting hook receives null, and not an object that went", "[syncvar]") {
     HolderGame arena("Holder");
     HolderGame::name(arena.server(), arena.target);
     arena.game.settle();

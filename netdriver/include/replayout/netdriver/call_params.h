@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The parameters of a remote call, on loan for the call: where they lie, and of which type they
-// are. A call with parameters of another type is refused, and nothing behind them is read.
+// The parameters of a remote call, on loan for the call: where they lie, and their type. A call
+// with parameters of another type is refused, and their memory is not read.
 //
 //     driver.call_function(id, "server_fire", &order);                      // a C++ struct
 //     driver.call_function(id, "server_fire", CallParams(memory, type));    // a script's
@@ -24,7 +24,7 @@ class CallParams {
     template <typename T>
     requires std::is_object_v<T> CallParams(const T* params)
     noexcept : memory_(params), key_(type_key_of<T>()) {}
-    /// A pointer alone does not tell its type: name that.
+    /// A pointer alone does not tell its type: pass the type too.
     CallParams(const void*) = delete;
     /// `memory` is an object of `type`; both null: no parameters. For types that were described
     /// without a C++ type, and for callers in another shared library than the one that registered
@@ -40,7 +40,7 @@ class CallParams {
         }
         return type_ == parameters || (!key_.is_null() && key_ == parameters->key());
     }
-    /// Null: none, or one whose key is known only.
+    /// Null: there are no parameters, or only the key of their type is known.
     [[nodiscard]] const Type* type() const noexcept { return type_; }
     [[nodiscard]] TypeKey key() const noexcept { return key_; }
 

@@ -33,7 +33,7 @@ enum class CloseReason : std::uint8_t {
     CallRefused,      ///< a function's own validation refused a client's call
     TooManyCalls,     ///< reliable calls of a client beyond its rate
     CallsStalled,     ///< a client did not take the reliable calls that wait for it
-    TooMuchMemory,    ///< arrays and texts of all objects beyond what a client takes
+    TooMuchMemory,    ///< the arrays and texts of all objects are beyond a client's limit
 };
 
 inline constexpr std::size_t close_reason_count = 22;

@@ -2,7 +2,7 @@
 //
 // Where transports in memory keep datagrams between send and receive: equal slots, recycled, so
 // that a steady exchange allocates nothing. The pool owns the bytes; a queue is a chain through it.
-// Whenever none is used it gives back what it has not needed for a while.
+// Whenever no slot is used, it gives back slots that it has not needed for a while.
 //
 //     pool    slot   0      1      2      3      4
 //             next   3      -      1      -      0
@@ -46,7 +46,7 @@ class DatagramPool {
 
     /// Slots with a holder.
     [[nodiscard]] std::size_t used_count() const noexcept { return used_count_; }
-    /// Slots that there are.
+    /// All slots, used or free.
     [[nodiscard]] std::size_t slot_count() const noexcept { return entries_.size(); }
 
   private:
@@ -63,11 +63,11 @@ class DatagramPool {
     [[nodiscard]] const Entry& entry(DatagramSlot slot) const noexcept;
 
     std::size_t datagram_bytes_max_;
-    /// All slots are free.
+    /// Gives back slots. Requires that all are free.
     void trim() noexcept;
 
     std::size_t used_count_ = 0;
-    std::size_t used_max_ = 0;    // since there was none
+    std::size_t used_max_ = 0;    // since no slot was used
     std::size_t kept_count_ = 0;  // slots that were needed lately
     DatagramSlot free_front_ = DatagramSlot::None;
     Vector<Entry> entries_;

@@ -30,10 +30,10 @@ struct NetConfig {
     /// where it shares a line with what it does not know.
     bool has_congestion_control = false;
 
-    /// Packets with content of one connection that may go lost in a second, over time, beyond as
-    /// many as arrive. 1 to 1,000,000. So who acknowledges nothing is sent 336 of them at once and
-    /// then 32 in each second, 38 KB, whatever he sends, and however often he begins anew. What
-    /// loses less than half is not slower for it: see docs/limits.md.
+    /// How many packets with content one connection may lose in a second, over time, in addition to
+    /// as many as arrive. 1 to 1,000,000. A client that acknowledges nothing is sent 336 packets at
+    /// once and then 32 in each second, 38 KB, whatever it sends and however often it begins a new
+    /// session. A connection that loses less than half is not slower for it: see docs/limits.md.
     std::uint32_t lost_packets_per_second_max = 32;
 
     /// Connections of a server at once. 1 to 4,096. Bounds what strangers can make a server hold;
@@ -120,7 +120,7 @@ struct NetConfig {
     /// Memory of the arrays and texts of all objects of a client together, bytes. 0 to
     /// 2,147,483,648. An array counts by its elements, a text by its length; what one object has
     /// may count up to twice. 128 MiB are 1 to 2 KiB in each of 65,536 objects. An array may grow
-    /// before its elements arrive, so without this nine bytes ask for 128 KiB.
+    /// before its elements arrive, so nine bytes can ask for 128 KiB.
     std::uint32_t dynamic_bytes_max = 128 * 1024 * 1024;
 
     /// Layouts of a server that a client lets itself be told (NetDriverSettings::layout_policy). 1
@@ -144,18 +144,18 @@ struct NetConfig {
     std::uint32_t calls_waiting_max = 1'024;
     /// How long calls may wait for one client while there is no room for another reliable multicast
     /// to it. Until then the multicast is refused to all (CallResult::Full); after that the server
-    /// closes this connection, and the call goes to all others. What is called of one client alone
-    /// is refused, and closes nothing. Up to 3,600,000; 0: never, so
-    /// one client who takes nothing holds up all. 2,000 is longer than what a lossy line needs for
-    /// the calls of one burst. A client who takes less than it is called is so far behind as soon
-    /// as its queue is full, and so delays nobody. With calls_waiting_max of 1,024, a line that is
-    /// dead for the 10 s of timeout_ms ends nobody who is called less than 102 times a second.
+    /// closes this connection, and the call goes to all others. A call to one client alone is only
+    /// refused, and closes nothing. Up to 3,600,000; 0: never, so one client that takes no calls
+    /// holds up all others. 2,000 is longer than a lossy line needs for the calls of one burst. If
+    /// a client takes calls more slowly than they are made, its oldest call is that old as soon as
+    /// its queue is full, so it delays nobody. With calls_waiting_max of 1,024, a line that is dead
+    /// for the 10 s of timeout_ms closes no client that gets fewer than 102 calls a second.
     std::uint32_t calls_full_timeout_ms = 2'000;
-    /// How long the close of an object waits on one connection for the reliable calls that were
-    /// made of it before; then it goes without them, which is counted and logged. 0 to 3,600,000;
-    /// 0: it does not wait. 10 s leave the other end room before waiting_timeout_ms, which a call
-    /// of which only some parts came must not reach. In bytes it waits for no more than
-    /// reliable_waiting_bytes_max of a connection.
+    /// How long the close of an object waits on one connection for the reliable calls of the object
+    /// that were made before. After that the object closes without them, which is counted and
+    /// logged. 0 to 3,600,000; 0: it does not wait. 10 s end well before waiting_timeout_ms of the
+    /// other end, which a call that arrived only in part must not reach. The calls that one
+    /// connection waits for are at most reliable_waiting_bytes_max in size.
     std::uint32_t close_waits_for_calls_ms = 10'000;
     /// How often the same unreliable multicast may be queued for one update of an object. 1 to
     /// 1,024. Unreal's documented limit is two.
@@ -167,7 +167,7 @@ struct NetConfig {
     /// Reliable calls that a client may make in a second, over time, and at once, and as many
     /// unreliable ones; more are refused to its caller. 1 to 1,000,000 each. 120 are two in each
     /// frame of 60; Unreal's detection is off by default. A server takes somewhat more, so that no
-    /// stall ends an honest client (docs/limits.md has the arithmetic).
+    /// stall closes an honest client (docs/limits.md has the arithmetic).
     std::uint32_t calls_per_second_max = 120;
     std::uint32_t calls_burst_max = 240;
     /// The same for each function, over all objects. 60 is one in each frame: what moves a pawn.
@@ -175,7 +175,7 @@ struct NetConfig {
     std::uint32_t function_calls_burst_max = 120;
     /// Calls that bring what a client decides as an owner (FunctionFlags::Update), which count
     /// apart from all others. 1 to 1,000,000 each. 1,000 are fifty objects twenty times a second.
-    /// The Unity vocabulary sends its owners' SyncVars and collections so, in turns.
+    /// replayout::syncvar sends the SyncVars and collections of owners by such calls, in turns.
     std::uint32_t client_updates_per_second_max = 1'000;
     std::uint32_t client_updates_burst_max = 500;
     /// Calls of one client in a second, over time and at once, that a server may have to drop: they

@@ -14,10 +14,10 @@
 //         ... the game changes its objects ...
 //         server.tick_flush(now);       // compare once, send to everyone
 //
-// A call that breaks the rules of this class changes nothing: an id that was removed or is another
-// driver's, a call before listen() or at the wrong end, one from within a notify. A debug build
-// stops with a sentence that says what to do. A release build logs that sentence, once for each
-// place, and returns what the function returns where there is nothing.
+// A call that breaks the rules of this class changes nothing. Such are: an id that was removed or
+// is another driver's, a call before listen() or at the wrong end, a call from within a notify. A
+// debug build stops with a sentence that says what to do. A release build logs that sentence, once
+// for each place, and returns what the function returns for nothing found.
 //
 // A driver belongs to one thread, starts none (executor.h lends it some), reads no clock and
 // allocates from the resource it was given. Layouts, transport and world must outlive it. Same
@@ -101,7 +101,7 @@ class NetDriver {
     /// Starts as a client of `server`.
     [[nodiscard]] Status connect(PeerId server, NetTime now);
 
-    /// Takes what has arrived. `now` must not go back from call to call, here and below: where it
+    /// Takes what has arrived. `now` must not go back from call to call, here and below: if it
     /// does, no time has passed.
     void tick_dispatch(NetTime now);
     /// Sends what there is to send.
@@ -127,13 +127,13 @@ class NetDriver {
     [[nodiscard]] NetObjectId add_subobject(NetObjectId outer, const RepLayout& layout,
                                             ObjectHandle object,
                                             const SubobjectParameters& parameters = {});
-    /// The object is replicated no more, and its memory is the game's when this returns. Until then
-    /// it must be there: it may be asked for once more, where a reliable call was made of the
-    /// object since the last tick_flush(). Reliable calls of it run at clients that have it before
-    /// it goes there (NetConfig::close_waits_for_calls_ms). Destroyed, LevelUnloaded or Migrated
-    /// says what clients make of that. One with a stable name that is destroyed is also told to
-    /// clients who do not see it, and to all who join later; a part's to who has its outer.
-    /// O(connections).
+    /// Ends the replication of the object. Its memory is the game's when this returns. Until then
+    /// the memory must exist: this may ask for it once more, if a reliable call of the object was
+    /// made since the last tick_flush(). Reliable calls of the object run at clients that have it
+    /// before it goes there (NetConfig::close_waits_for_calls_ms). `reason` is Destroyed,
+    /// LevelUnloaded or Migrated, and clients are given it. If an object with a stable name is
+    /// destroyed, clients that do not see it and clients that join later are also notified; for a
+    /// part, those that have its outer. O(connections).
     void remove_object(NetObjectId id, ChannelCloseReason reason = ChannelCloseReason::Destroyed);
     /// Each client that has the object is sent what it is at the next tick_flush(), for which its
     /// memory is asked for once more, and keeps it as its own, without the parts, which go before
@@ -223,11 +223,11 @@ class NetDriver {
     /// had it (NetDormancy::Initial). O(1).
     [[nodiscard]] bool is_dormant_for(PeerId peer, NetObjectId id) const;
 
-    // Remote functions, those of the object's class (TypeBuilder::function). `params` are taken
-    // within the call; of another type than the function's they are refused. A call goes out
-    // with the next tick_flush(), and together with what its object, and those that the parameters
-    // name, were when it was made: it never runs before. Not from within a net_serialize. A
-    // function that a call runs may do anything but destroy the driver or begin a tick of it.
+    // Remote functions, those of the object's class (TypeBuilder::function). `params` are read
+    // within the call; a type other than the function's is refused. A call goes out with the next
+    // tick_flush(), and together with what its object, and those that the parameters name, were
+    // when it was made: it never runs before. Not from within a net_serialize. A function that a
+    // call runs may do anything but destroy the driver or begin a tick of it.
 
     /// One of the clients runs on the owner's, a multicast on all and here, one of the server here
     /// alone. A multicast is sent to all who have joined, or refused; an unreliable one passes over
@@ -246,7 +246,7 @@ class NetDriver {
              RemoteFunctionSendPolicy policy = RemoteFunctionSendPolicy::Default) {
         return call_named(id, function_name_of<Function>(), &params, policy);
     }
-    /// The same by name. A name that the class has not is logged.
+    /// The same by name. A name that the class does not have is logged.
     [[nodiscard]] CallResult call_function(
         NetObjectId id, std::string_view function, CallParams params = {},
         RemoteFunctionSendPolicy policy = RemoteFunctionSendPolicy::Default);
@@ -302,9 +302,10 @@ class NetDriver {
     /// `path` is in handles of server_layout().
     [[nodiscard]] NetGUID find_reference(ObjectHandle object, const RepPath& path) const noexcept;
 
-    /// One of the server runs there, if this client owns the object, else the answer is NotOwned;
-    /// who owned it a moment ago may be answered Sent, and the server drops it. Any other
-    /// runs here alone, of an object that is shown; from a notify or hook it may do what that may.
+    /// A function of the server runs there if this client owns the object; if not, the answer is
+    /// NotOwned. A client that owned it until a moment ago may still get Sent, and then the server
+    /// drops the call. Any other function runs here alone, on an object that is shown; from a
+    /// notify or hook it may do what that may.
     template <auto Function>
     requires std::is_void_v<FunctionParameters<Function>>
     [[nodiscard]] CallResult call(ObjectHandle object) {
@@ -317,8 +318,8 @@ class NetDriver {
     }
     [[nodiscard]] CallResult call_function(ObjectHandle object, std::string_view function,
                                            CallParams params = {});
-    /// Runs the calls that NetWorld::may_run_call() kept, as far as it lets them run now: of this
-    /// object, or of all where it is null, by channel. May be called in that function.
+    /// Runs the calls that NetWorld::may_run_call() kept and now lets run: those of `object`, or of
+    /// all objects, by channel, if it is null. The world may call this within may_run_call().
     void run_kept_calls(ObjectHandle object = {});
 
     // Both.
@@ -354,7 +355,7 @@ class NetDriver {
     [[nodiscard]] RefusalText why_no_tick(const char* function) const noexcept;
     /// What it may do now, see driver_end.h.
     [[nodiscard]] DriverEnd end() const noexcept;
-    /// `now`, or the time of the last tick, where that is later.
+    /// `now`, or the time of the last tick if that is later.
     [[nodiscard]] NetTime not_before_last_tick(NetTime now) const;
     [[nodiscard]] const ObjectFacts& facts_of(NetObjectId id) const;
     void receive_datagrams();

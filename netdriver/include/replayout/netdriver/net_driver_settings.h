@@ -51,9 +51,9 @@ struct NetDriverSettings {
     /// (RepLayout::create_compatible); objects of a class that it lacks are refused, as those that
     /// the world cannot make. What cannot be read at all still closes the connection.
     LayoutPolicy layout_policy = LayoutPolicy::Refuse;
-    /// On: listen() and connect() take a layout of which a text may be larger than a message
-    /// (RepLimits::string_bytes_max above NetConfig::bunch_bytes_max). Such a text is left out of
-    /// what is sent, logged and counted, until it is shorter.
+    /// On: listen() and connect() take a layout with texts that may be larger than a message
+    /// (RepLimits::string_bytes_max above NetConfig::bunch_bytes_max). Such a text is not sent
+    /// until it is shorter; this is logged and counted.
     bool may_leave_out_texts = false;
     /// A server's flushes are split over its threads (executor.h); null: they are not. It outlives
     /// the driver. Never changes a byte.

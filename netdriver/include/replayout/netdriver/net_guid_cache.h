@@ -49,8 +49,8 @@ class NetGUIDCache final : public PackageMap {
     [[nodiscard]] ObjectHandle object_of(NetGUID guid) override;
     [[nodiscard]] std::uint64_t binding_count() const noexcept override { return binding_count_; }
     [[nodiscard]] bool is_current(NetGUID guid, ObjectHandle object) const noexcept override;
-    /// For an object that is added: the id that references gave to its handle, or a new one where
-    /// another object had that. Null: an object that is still bound has the handle.
+    /// For an object that is added: the id that references gave to its handle, or a new one if
+    /// another object had that. Null: another object that is still bound has the handle.
     [[nodiscard]] NetGUID assign_to_new(ObjectHandle object);
 
     /// The object behind `guid` is there now. Ids and handles are bound once at a time.

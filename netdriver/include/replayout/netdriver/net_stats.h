@@ -56,8 +56,9 @@ struct NetStats {
     std::uint64_t call_parts_sent = 0;    ///< of calls larger than a packet, each time one goes out
     std::uint64_t call_parts_resent = 0;  ///< of these, after a loss
     std::uint64_t calls_run = 0;          ///< that came from the other side
-    /// Never run: the object went first, there was no room for an unreliable one, or one was queued
-    /// too often. Of one that was under way when the object went, it counts once that is known.
+    /// Calls that never ran: the object went first, an unreliable call found no room, or a call was
+    /// queued too often. A call that was under way when the object went counts as soon as it is
+    /// known not to run.
     std::uint64_t calls_dropped = 0;
     std::uint64_t calls_not_owned = 0;  ///< of clients, for an object that is not theirs
     std::uint64_t calls_over_rate = 0;  ///< of clients, unreliable

@@ -100,12 +100,12 @@ class NetWorld : public SpawnHandler {
         (void)previous;
         (void)role;
     }
-    /// Whether a call of the server may run on the object now. False: it is kept, and runs in order
-    /// with those of the object that are kept, too, when NetDriver::run_kept_calls() asks again and
-    /// the world lets it. `is_last`: the object goes, or as much is kept as may be
-    /// (NetConfig::reliable_waiting_max, reliable_waiting_bytes_max); make the object ready and
-    /// return true, or the call is dropped, and counted (calls_dropped). With `is_last` this may do
-    /// whatever a remote function may.
+    /// Whether a call of the server may run on the object now. False: the call is kept.
+    /// NetDriver::run_kept_calls() asks again, and runs the kept calls of an object in order.
+    /// `is_last`: the object goes, or no more calls may be kept (NetConfig::reliable_waiting_max,
+    /// reliable_waiting_bytes_max). Then make the object ready and return true, or the call is
+    /// dropped and counted (calls_dropped). With `is_last` this may do whatever a remote function
+    /// may.
     [[nodiscard]] virtual bool may_run_call(ObjectHandle object, const Function& function,
                                             bool is_last) {
         (void)object;
@@ -149,8 +149,8 @@ class NetWorld : public SpawnHandler {
         (void)reason;
     }
 
-    /// Server, with NetDriverSettings::mark_validation_ticks: the property changed, was not marked
-    /// dirty, and the world marks it later. Then the mark was not forgotten.
+    /// Server, with NetDriverSettings::mark_validation_ticks: the property changed and was not
+    /// marked dirty. Return true if the world marks it later: then the mark was not forgotten.
     [[nodiscard]] virtual bool holds_back(ObjectHandle object, ParentIndex property) {
         (void)object;
         (void)property;

@@ -134,7 +134,7 @@ class PacketNotify {
   public:
     explicit PacketNotify(const PacketNotifySettings& settings) noexcept;
 
-    /// Packets are of another session from now on, with sequences that go on. Requires that nothing
+    /// Packets belong to another session from now on; their sequences go on. Requires that nothing
     /// was received.
     void set_session(std::uint16_t session) noexcept { session_ = session; }
 

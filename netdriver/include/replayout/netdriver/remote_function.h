@@ -26,21 +26,22 @@ enum class CallResult : std::uint8_t {
     Ran,     ///< here, if it has something to run; nobody else is meant, or is there
     Sent,    ///< goes out with the next tick_flush(), or as soon after it as it may
     Queued,  ///< an unreliable multicast: goes with each receiver's next update of the object
-    /// A function of the owner's client, and no client owns the object that is here and to be shown
-    /// it: it has no owner, that has left, or the object is hidden from him. Or a client calls a
-    /// function of the server, and does not own the object, as far as it knows.
+    /// A function of the owner's client, and no client can run it: the object has no owner, its
+    /// owner has left, or the object is hidden from the owner. Or a client calls a function of the
+    /// server and, as far as it knows, does not own the object.
     NotOwned,
     NoChannel,  ///< of a client: it is not joined, or was not shown the object, or that is dormant
     UnknownFunction,  ///< none of this name
     /// The other end has another version of the object's class, and so runs no function of it
-    /// (LayoutPolicy::SkipUnknown). A multicast just runs here, and at who has this version.
+    /// (LayoutPolicy::SkipUnknown). A multicast still runs here, and at clients that have this
+    /// version.
     NoSuchVersion,
     ValueOverLimit,   ///< a text, array, map or set beyond its limit, or text that is not UTF-8
     SerializeFailed,  ///< a net_serialize said that it failed
     TooLarge,         ///< the call exceeds NetConfig::call_bytes_max, or all that may wait
-    /// Too many wait: NetConfig::calls_waiting_max, or reliable_waiting_bytes_max of those that are
-    /// reliable or larger than a packet, or for one that is queued queued_calls_per_function_max at
-    /// every receiver. Of a client also: it called too often (NetConfig::calls_per_second_max,
+    /// Too many calls wait: NetConfig::calls_waiting_max; for reliable calls and calls larger than
+    /// a packet reliable_waiting_bytes_max; for a queued call queued_calls_per_function_max at
+    /// every receiver. Or a client called too often (NetConfig::calls_per_second_max,
     /// function_calls_per_second_max). Try later.
     Full,
     /// The call itself is wrong: a stale id, parameters of another type, a call at the wrong end,
@@ -48,7 +49,7 @@ enum class CallResult : std::uint8_t {
     Misused,
 };
 
-/// Which function a call means: by its key, where that is not null, else by its name.
+/// Which function a call means: by its key, or by its name if the key is null.
 struct CalledFunction {
     std::string_view name;
     TypeKey key{};

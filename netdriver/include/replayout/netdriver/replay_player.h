@@ -15,7 +15,7 @@
 // world is empty, and advance() answers the same until seek() to another place does.
 //
 // What it calls of the world, notifies, hooks and functions must not call the player. Calls that
-// break these rules are refused as those of a driver are, and answer ReplayError::Misused.
+// break these rules are refused, as by a driver, and answer ReplayError::Misused.
 //
 // Classes that changed since are read as those of a server of another version, if the settings say
 // so (NetDriverSettings::layout_policy); else they must be the same.

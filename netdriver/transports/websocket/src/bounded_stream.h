@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// A TCP stream of which so many bytes are read in a tick, and no more: what Boost.Beast reads
-// beside messages (pings, pongs, fragments of nothing) is seen by nobody who could count it, but it
-// is all bytes. What is not read is left to TCP, which holds the sender back.
+// A TCP stream from which a bounded number of bytes is read in a tick. What Boost.Beast reads
+// beside messages (pings, pongs, empty fragments) cannot be counted as frames, but as bytes. What
+// is not read is left to TCP, which holds the sender back.
 //
 //     websocket::stream<BoundedStream>
 //         v  async_read_some: as many as are left in this tick, or it waits for the next

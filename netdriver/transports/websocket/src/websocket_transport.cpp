@@ -47,11 +47,12 @@ using boost::system::error_code;
 constexpr PeerId server_peer{1};
 constexpr std::int64_t reconnect_us = 1'000'000;
 constexpr std::uint32_t request_bytes_max = 8 * 1024;
-/// Of one connection in a tick: what 54 of the largest datagrams take. So frames that are no
-/// datagrams cost a few milliseconds of a tick at most, whatever they are.
+/// Bytes read from one connection in a tick: what 54 of the largest datagrams take. So frames that
+/// are no datagrams cost a few milliseconds of a tick at most.
 constexpr std::size_t read_bytes_max = 64 * 1024;
 /// Pings, pongs and closes of one connection in a tick: each is answered, which costs more than to
-/// read it. Beyond these it is read on in the next tick, but for what Boost.Beast has already.
+/// read it. Beyond these, reading goes on in the next tick, except for what Boost.Beast already
+/// has.
 constexpr std::uint32_t control_frames_max = 64;
 
 constexpr std::string_view kind = "WebSocket";
@@ -213,7 +214,7 @@ class WebSocketTransport::Endpoint {
         std::uint32_t control_frames = 0;  // in this tick
         bool is_reading = false;
         bool is_held_up = false;
-        bool is_closing = false;  // it is told why, and nothing of it is read any more
+        bool is_closing = false;  // it is sent the reason, and nothing of it is read any more
     };
 
     /// What the system may keep beside what waits here; both are in send_bytes_max, unless that is

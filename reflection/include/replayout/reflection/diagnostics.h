@@ -3,9 +3,8 @@
 // Assertions, refusals of misuse, and the log, through handlers that the embedder may set.
 //
 //     REPLAYOUT_ASSERT    what we believe of ourselves. Off in a release build.
-//     REPLAYOUT_EXPECT    what our caller promises. Checked in every build: a debug build stops
-//     with
-//                         the sentence, a release build logs it and refuses the call.
+//     REPLAYOUT_EXPECT    what our caller promises. Checked in every build: a debug build
+//                         stops with the sentence, a release build logs it and refuses the call.
 //     REPLAYOUT_VALIDATE  invariants that cost more than a branch (REPLAYOUT_VALIDATION).
 //
 //     REPLAYOUT_EXPECT(index < size(), false, "set: item %u of a list of %u", index, size());
@@ -87,7 +86,7 @@ struct Expectation {
 #endif
 
 /// Returns `value` from the function unless the condition holds. A function without a value returns
-/// `void()`. What follows are the format and the arguments of printf: a sentence that names the
+/// `void()`. After `value` come a format of printf and its arguments: a sentence that names the
 /// function, class and id, and says what to do. A debug build stops with it, through the assert
 /// handler. A release build logs it as an error, once for each place, and returns. The arguments
 /// are evaluated only then.

@@ -68,7 +68,7 @@ class DynamicTypeBuilder {
     DynamicTypeBuilder& fast_array(const FastArrayOps& fast);
 
     /// A function; `parameters` is a struct type, or null when it has none. `thunk` runs it. `key`
-    /// is that of the C++ function behind it, by which typed calls find it (function_key_of).
+    /// is the function_key_of() of its C++ function, by which typed calls find it.
     DynamicTypeBuilder& function(std::string_view name, FunctionFlags flags,
                                  const Type* parameters = nullptr, const FunctionThunk& thunk = {},
                                  TypeKey key = {});

@@ -59,7 +59,7 @@ namespace detail {
 /// Prints why there is no value, in a release build too, and aborts.
 [[noreturn, gnu::cold, gnu::noinline]] void stop_without_value(const Error& error) noexcept;
 
-/// Of code Ok.
+/// An error with code Ok.
 [[nodiscard]] const Error& no_error() noexcept;
 
 }  // namespace detail
@@ -74,7 +74,7 @@ class [[nodiscard]] Result {
     [[nodiscard]] bool has_value() const noexcept { return content_.index() == 0; }
     explicit operator bool() const noexcept { return has_value(); }
 
-    /// The value. Where there is none, the process prints the error and aborts, in a release build
+    /// The value. If there is none, the process prints the error and aborts, in a release build
     /// too: test has_value() before.
     [[nodiscard]] const T& operator*() const& noexcept { return *checked(); }
     [[nodiscard]] T& operator*() & noexcept { return *checked(); }
@@ -82,7 +82,7 @@ class [[nodiscard]] Result {
     [[nodiscard]] const T* operator->() const noexcept { return checked(); }
     [[nodiscard]] T* operator->() noexcept { return checked(); }
 
-    /// The error; of code Ok where there is a value.
+    /// The error. Its code is Ok if there is a value.
     [[nodiscard]] const Error& error() const noexcept {
         return has_value() ? detail::no_error() : *std::get_if<1>(&content_);
     }

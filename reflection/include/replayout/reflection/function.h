@@ -54,7 +54,7 @@ struct Function {
     FunctionFlags flags = FunctionFlags::None;
     const Type* parameters = nullptr;  ///< a struct type; null: no parameters
     FunctionThunk thunk = {};          ///< empty: it can be called from here, and not run here
-    TypeKey key = {};  ///< function_key_of(); null: no C++ function stands behind it
+    TypeKey key = {};                  ///< function_key_of(); null: it was described without one
 };
 
 }  // namespace replayout

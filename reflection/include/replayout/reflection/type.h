@@ -46,7 +46,7 @@ class Type {
     Type& operator=(const Type&) = delete;
 
     [[nodiscard]] std::string_view name() const noexcept { return description_.name; }
-    /// Of the C++ type behind it; null where there is none.
+    /// The key of the C++ type. Null: it was described without one.
     [[nodiscard]] TypeKey key() const noexcept { return key_; }
     [[nodiscard]] TypeKind kind() const noexcept { return description_.kind; }
     [[nodiscard]] std::uint32_t size() const noexcept { return description_.size; }

@@ -28,7 +28,7 @@ inline void copy_values(const Property& property, std::byte* target, const std::
     }
 }
 
-/// A copy of one. Moves, and does not copy.
+/// A copy of one value. It can be moved, and not copied.
 class ValueCopy {
   public:
     ValueCopy(const Property& property, const std::byte* value, MemoryResource* resource)

@@ -14,7 +14,7 @@
 
 namespace replayout {
 
-/// Whether there may be any in values of this property.
+/// Whether values of this property may hold references.
 [[nodiscard]] inline bool has_references(const Property& property) noexcept;
 /// Calls visit(const ReferenceOps&, void* reference) for each of them.
 template <typename Visit>

@@ -69,8 +69,8 @@ template <typename Declares, typename Function>
     return !std::is_same_v<Declares, NetworkBehaviour>;
 }
 
-/// The class, or a base of it, overrides NetworkBehaviour::on_serialize(). One that hides it from
-/// others does.
+/// The class, or a base of it, overrides NetworkBehaviour::on_serialize(). If the name is not
+/// accessible, the class counts as one that does.
 template <typename T>
 [[nodiscard]] consteval bool overrides_on_serialize() noexcept {
     if constexpr (requires { &T::on_serialize; }) {
@@ -83,7 +83,7 @@ template <typename T>
 }  // namespace detail
 
 /// Made, used and thrown away by one thread. Errors are collected: build() reports the first.
-/// `IsCustom`: custom_serialization() was said, of the class or of a base.
+/// `IsCustom`: the class or a base of it declared custom_serialization().
 template <std::derived_from<NetworkBehaviour> T, bool IsCustom = false>
 class BehaviourBuilder {
   public:
@@ -170,9 +170,9 @@ class BehaviourBuilder {
     }
 
     /// The class serializes itself, by NetworkBehaviour::on_serialize(). It has no SyncVars then,
-    /// nor have its bases; it may have collections. What is said of the class after this is said of
-    /// what this returns. A class that overrides on_serialize() and does not say this, nor has a
-    /// base that does, does not compile.
+    /// nor have its bases; it may have collections. Continue the chain on what this returns. A
+    /// class that overrides on_serialize() does not compile unless it or a base of it declares
+    /// this.
     [[nodiscard]] BehaviourBuilder<T, true> custom_serialization() {
         type_.has_custom_serialization = true;
         return BehaviourBuilder<T, true>(types_, std::move(type_), std::move(error_));
@@ -196,9 +196,9 @@ class BehaviourBuilder {
         return function<Member>(name, FunctionFlags::Client | FunctionFlags::Reliable);
     }
 
-    /// Of the function just said: it goes once, and may be lost. One that the server calls goes
-    /// with the state of its SyncVars; operations of collections, sections of custom serialization,
-    /// and what an owner decides it overtakes where these were lost on the way and it was not.
+    /// The function declared before this is sent once and may be lost. If the server calls it, the
+    /// state of its SyncVars goes with it. It overtakes operations of collections, sections of
+    /// custom serialization and what an owner decides if these were lost on the way and it was not.
     BehaviourBuilder& unreliable() {
         if (type_.functions.empty()) {
             return refuse(ErrorCode::InvalidArgument, "unreliable() stands after its function");

@@ -89,9 +89,9 @@ struct BehaviourType {
     std::vector<SyncVarInfo> sync_vars;
     /// Bit i: values of the SyncVar i may hold references.
     std::uint64_t reference_variables = 0;
-    /// The same of values that a limit of the prefab may refuse.
+    /// Bit i: a limit of the prefab may refuse values of the SyncVar i.
     std::uint64_t limited_variables = 0;
-    /// Likewise, with a mask of their own.
+    /// Those of bases first; they have a dirty mask of their own.
     std::vector<SyncCollectionInfo> collections;
     std::vector<BehaviourFunction> functions;  ///< those of bases first
     bool has_custom_serialization = false;     ///< it, or a base

@@ -37,7 +37,7 @@ class KeyedCollection : public LoggedCollection<Item, Operation> {
     [[nodiscard]] auto iterator_to(std::size_t place) const {
         return this->begin() + static_cast<std::ptrdiff_t>(place);
     }
-    /// Of NaN no order can be made: it would be there once for each time that it is added.
+    /// False for NaN, which has no place in an order: each add would make another entry of it.
     [[nodiscard]] static bool is_like_itself(const Key& key) {
         const Key& same = key;
         return key == same;

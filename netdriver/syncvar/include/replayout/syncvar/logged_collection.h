@@ -77,8 +77,8 @@ class LoggedCollection : public SyncCollection {
   private:
     /// How many operations are looked at for one to be merged into.
     static constexpr std::size_t merge_steps_max = 64;
-    /// Of a client, for each item that there may be: operations that are kept until all parts are
-    /// there.
+    /// Client: how many operations are kept until all parts have come, for each item that the
+    /// collection may have.
     static constexpr std::size_t ahead_per_item = 4;
 
     void log(Operation operation) {
@@ -243,7 +243,7 @@ bool LoggedCollection<Item, Operation>::take_items(const void* params) {
     set_broken(false);
     state_.is_partial = received.is_partial;
     if (is_partial()) {
-        want_parts();  // What it has it keeps until then.
+        want_parts();  // Until then it keeps its items.
     } else {
         state_.items = received.items;
     }
@@ -278,7 +278,7 @@ template <typename Item, typename Operation>
 void LoggedCollection<Item, Operation>::keep_ahead(const Changes& changes) {
     ahead_count_ += changes.operations.size() + 1;
     if (ahead_count_ > ahead_per_item * (count_max() + 1)) {
-        ahead_.clear();  // It will find a gap, and ask again.
+        ahead_.clear();  // The client will find a gap, and ask again.
         ahead_count_ = 0;
     }
     ahead_.push_back(changes);
@@ -289,7 +289,7 @@ void LoggedCollection<Item, Operation>::receive_part(const detail::CollectionRea
                                                      bool is_last) {
     Changes part;
     if (!is_partial()) {
-        return;  // It was asked for twice.
+        return;  // The client asked twice.
     }
     if (!reader.read(&part) || !may_apply(part.operations)) {
         refuse_received();
@@ -297,7 +297,7 @@ void LoggedCollection<Item, Operation>::receive_part(const detail::CollectionRea
     }
     const bool is_first = !part.operations.empty() && part.operations.front().is_clear();
     if (!is_first && part.first != state_.changes_count) {
-        return;  // of an answer of which the begin was for an earlier question
+        return;  // the rest of an answer to an earlier question
     }
     for (std::size_t i = 0; i < part.operations.size() && is_spawned(); ++i) {
         state_.changes_count = part.first + static_cast<std::uint32_t>(i) + 1;

@@ -63,7 +63,7 @@ class NetworkBehaviour {
     NetworkBehaviour(const NetworkBehaviour&) = delete;
     NetworkBehaviour& operator=(const NetworkBehaviour&) = delete;
 
-    /// Of a behaviour that an identity was made with; of another the process ends.
+    /// Requires that the behaviour was made with an identity; if not, the process ends.
     [[nodiscard]] NetworkIdentity& identity() const noexcept;
     [[nodiscard]] std::uint8_t component_index() const noexcept { return component_index_; }
     [[nodiscard]] const SyncSettings& sync_settings() const noexcept { return settings_; }
@@ -96,9 +96,9 @@ class NetworkBehaviour {
     /// those, or of another class. That, and parameters that cannot be sent, is an error in the
     /// log, too. A command of who does not own the object is Sent, and dropped by the server.
     ///
-    /// What was changed in the object before goes first, also what a sync interval holds back, so
-    /// on_serialize() may run in this call. Full: one of the two found no room, or this client
-    /// calls too often; nothing of the call was sent.
+    /// Earlier changes of the object are sent first, even those that a sync interval holds back, so
+    /// on_serialize() may run in this call. Full: these changes or the call found no room, or this
+    /// client calls too often; nothing of the call was sent.
     ///
     ///     call<&Player::cmd_fire>();
     ///     call<&Player::cmd_eat>({basket, 1});  // what its parameters are made of
@@ -158,7 +158,7 @@ class NetworkBehaviour {
     }
 
   protected:
-    // Of a behaviour that is spawned at that end; of another the process ends.
+    // Require that the behaviour is spawned at that end; if not, the process ends.
     [[nodiscard]] NetworkServer& server() const noexcept;
     [[nodiscard]] NetworkClient& client() const noexcept;
 
@@ -180,8 +180,8 @@ class NetworkBehaviour {
     static constexpr std::int64_t never_us = std::numeric_limits<std::int64_t>::min();
 
     CallResult call_function(TypeKey function, CallParams params);
-    /// Sends what the object holds back, so that a call that is made next finds it. False: a part
-    /// of it found no room.
+    /// Sends what the object holds back, so that the call made next finds it. False: a part of it
+    /// found no room.
     [[nodiscard]] bool send_state_ahead();
     /// The same answer, of a call of `function`, which is in the log if it can never be.
     CallResult logged(CallResult result, std::string_view function) const;
@@ -201,8 +201,8 @@ class NetworkBehaviour {
     void run_hook(std::uint32_t variable, const void* previous, const void* current);
     /// A client was sent another value of the variable, which is stored.
     void sync_var_received(std::uint32_t variable, const void* previous);
-    /// The object went that the variable named, which is null by now. `previous` is what it was,
-    /// for its hook; null: none runs.
+    /// The variable is null by now, because the object that it named went. `previous` is its value
+    /// before, for its hook; null: no hook runs.
     void references_lost(std::uint32_t variable, const void* previous);
     [[nodiscard]] bool may_hold_references(std::uint32_t variable) const noexcept {
         return (type_->reference_variables >> variable & 1) != 0;
@@ -210,9 +210,10 @@ class NetworkBehaviour {
     /// The variable may become `*next`. False, and an error in the log: a limit refuses that.
     [[nodiscard]] bool may_become(std::uint32_t variable, const void* next) const;
     void before_reference_changes(std::uint32_t variable, const void* next);
-    /// This end wrote the variable, and not its driver.
+    /// This end wrote the variable, not its driver.
     void note_references(std::uint32_t variable);
-    /// What a hook of UNet's style finds: `previous`, but for objects that are on their way out.
+    /// Runs a hook of UNet's style. It finds `previous`, with null for objects that are just
+    /// leaving.
     void run_unet_hook(std::uint32_t variable, const void* previous);
     /// `section` is of the same class, and its dirty bits say which of its variables were sent.
     /// Those of `except` stay as they are. Returns which of them changed. Hooks run. Not more bits

@@ -71,14 +71,14 @@ class NetworkClient final : private NetWorld {
     /// As that of a NetworkServer.
     ~NetworkClient() override;
 
-    /// As NetDriver::connect(). Again once the connection before it has ended, or disconnect() was
-    /// called: spawn handlers and objects of the scene stay, the driver begins anew (its statistics
-    /// and layouts, too), and a goodbye that has not gone out yet goes out once. Refused while it
-    /// is connected or connecting, and from within a callback.
+    /// As NetDriver::connect(). May be called again after the connection has ended or disconnect()
+    /// was called. Then spawn handlers and objects of the scene stay, and the driver begins anew,
+    /// with its statistics and layouts. A goodbye that has not gone out yet goes out once. Refused
+    /// while the client is connected or connecting, and from within a callback.
     [[nodiscard]] Status connect(PeerId server, NetTime now);
-    /// Says goodbye, and unspawns all objects within the call. Not from within a hook or a callback
-    /// of a collection that runs as its value arrives, nor what an object is told as it stops
-    /// (refused).
+    /// Says goodbye, and unspawns all objects within the call. Refused from within a hook or a
+    /// callback of a collection that runs as its value arrives, and from within the stop callbacks
+    /// of an object.
     void disconnect();
     /// Takes what the server sent; what came is started, if the initial batch is there. `now` never
     /// goes back.
@@ -136,7 +136,7 @@ class NetworkClient final : private NetWorld {
     bool may_run_call(ObjectHandle object, const Function& function, bool is_last) override;
 
     struct Waiting;
-    /// What an owner tells in one call: the SyncVars of a component, or operations of a collection.
+    /// What an owner sends in one call: the SyncVars of a component, or operations of a collection.
     struct UpdatePart {
         static constexpr std::uint32_t variables = ~std::uint32_t{0};
         NetworkBehaviour* component = nullptr;
@@ -161,16 +161,17 @@ class NetworkClient final : private NetWorld {
     void tell_role(NetworkIdentity& object, const ObjectRole& role);
 
     void component_changed(NetworkIdentity& object);
-    /// What it changed in objects that it owns, in turns, as far as the server takes so many
-    /// updates.
+    /// Sends what the client changed in objects that it owns, in turns, as far as the server's rate
+    /// of updates allows.
     void send_updates();
-    /// Sends each part of the object that is due, once. False: the next part, with which its next
-    /// turn begins, found no room.
+    /// Sends each part of the object that is due, once. False: a part found no room, and the next
+    /// turn of the object begins with it.
     [[nodiscard]] bool send_updates_of(NetworkIdentity& object);
-    /// Sends all that the object holds back, whatever its sync intervals say, ahead of a call that
-    /// is made next. False: a part of it found no room, or the server did not tell all yet.
+    /// Sends all that the object holds back, whatever its sync intervals are, before the call made
+    /// next. False: a part of it found no room. Skips components whose state the server has not
+    /// sent yet.
     [[nodiscard]] bool send_state_of(NetworkIdentity& object);
-    /// The server takes another update, and `reserve_us` of its room stay free.
+    /// Whether the server takes another update and still has `reserve_us` of room after it.
     [[nodiscard]] bool has_room_for_update(std::int64_t reserve_us);
     /// False: it is to be tried again.
     [[nodiscard]] bool send_section(NetworkBehaviour& component, std::int64_t reserve_us);
@@ -185,11 +186,11 @@ class NetworkClient final : private NetWorld {
     [[nodiscard]] Waiting& waiting_of(NetworkIdentity& object);
     /// The hook of the variable waits: it was `previous`, unless that is known already.
     void keep_value(NetworkBehaviour& component, std::uint32_t variable, const void* previous);
-    /// The same of a variable that became null as its object went.
+    /// The same for a variable that became null because its object went.
     void keep_lost(NetworkBehaviour& component, std::uint32_t variable);
-    /// It ends within the call of the driver that is under way.
+    /// The object ends within the driver's call that is under way.
     [[nodiscard]] bool is_leaving(ObjectHandle object) const noexcept;
-    /// What hooks that wait are to be told of as the value before, without these objects.
+    /// Sets these objects to null in the previous values that waiting hooks will receive.
     void forget_in_waiting(const std::vector<const NetworkIdentity*>& gone);
     /// The collection keeps another call of so many operations.
     void keep_call(NetworkBehaviour& component, SyncCollection& collection,
@@ -207,7 +208,7 @@ class NetworkClient final : private NetWorld {
     void not_ready();
     void send_answers();
 
-    /// Ends what was of the connection before.
+    /// Ends what is left of the connection before.
     [[nodiscard]] Status begin_anew(NetTime now);
 
     const NetworkTypes& types_;
@@ -231,7 +232,7 @@ class NetworkClient final : private NetWorld {
     std::int64_t update_interval_us_;
     std::int64_t update_burst_us_;
     std::int64_t next_update_us_ = std::numeric_limits<std::int64_t>::min();
-    std::vector<UpdatePart> parts_;   // scratch: that are due of one object
+    std::vector<UpdatePart> parts_;   // scratch: the due parts of one object
     bool is_update_refused_ = false;  // the driver has no room for another one now
     NetworkClientCounters counters_;
     NetworkIdentity* channel_ = nullptr;

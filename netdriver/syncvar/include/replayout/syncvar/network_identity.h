@@ -74,12 +74,12 @@ class NetworkIdentity {
     [[nodiscard]] T* get_component() const noexcept {
         return static_cast<T*>(find_component(type_key_of<T>()));
     }
-    /// The component `index`, if there are more than that and it is of such a class; else null.
+    /// The component `index`. Null: there is none, or it is not of class T.
     template <typename T>
     [[nodiscard]] T* find_component(std::size_t index) const noexcept {
         return static_cast<T*>(component_as(index, type_key_of<T>()));
     }
-    /// The component `index`, which is of class T; the process ends where it is not.
+    /// The component `index`. The process ends if there is none, or it is not of class T.
     template <typename T>
     [[nodiscard]] T& component(std::size_t index) const noexcept {
         void* found = component_as(index, type_key_of<T>());
@@ -130,11 +130,11 @@ class NetworkIdentity {
     [[nodiscard]] ObjectHandle handle() const noexcept;
     [[nodiscard]] static NetworkIdentity& of(ObjectHandle handle) noexcept;
     void make_components();
-    /// All SyncVars and collections are what they are in `from`, of the same prefab; but not those
-    /// that the owner decides, where this is the owner and is to keep them.
+    /// Sets all SyncVars and collections to what they are in `from`, an object of the same prefab.
+    /// With `keeps_own`, which is for an owner, SyncVars that the owner decides stay.
     void reset_values(const NetworkIdentity& from, bool keeps_own = false);
-    /// Of the scene: what it is before it is spawned for the first time, is kept. References are
-    /// not.
+    /// Keeps the values that an object of the scene has before it is spawned for the first time,
+    /// except references.
     void keep_own_values();
     [[nodiscard]] void* block() const noexcept { return block_; }
     /// In order of components, or from the last to the first.
@@ -144,7 +144,7 @@ class NetworkIdentity {
 
     // What its components are told as a client, or a host: each start has its stop.
 
-    /// Client: what arrives is told, and called, when the object is started.
+    /// Client: hooks and calls wait until the object is started.
     [[nodiscard]] bool must_wait() const noexcept;
     void start_client();
     /// What begins and ends with `role`, which is its role then.

@@ -136,7 +136,7 @@ class NetworkPrefab {
     static void tell_initial_section(void* block, const void* previous, void* place);
     static void tell_received(void* block, const void* previous, void* place);
     static void call_function(void* block, const void* params, void* place);
-    /// The same, wherever that is.
+    /// The same, at whichever end.
     static void run_function(void* block, const void* params, void* place);
     static void take_from_owner(void* block, const void* params, void* place);
     static void take_from_server(void* block, const void* params, void* place);

@@ -13,10 +13,10 @@
 //     crate.transform.position = {1, 2, 3};
 //     server.spawn(crate);
 //
-// Objects are made by instantiate() and belong to the server until destroy(). What is said wrongly
-// (spawning twice, an owner who is not there) is logged as a warning, and nothing happens. Objects
-// and connections of another server, and updates before listen() or from within callbacks, are
-// refused as misuse of a NetDriver is: a debug build stops with a sentence.
+// Objects are made by instantiate() and belong to the server until destroy(). A wrong call
+// (spawning twice, an owner that is not connected) is logged as a warning, and changes nothing.
+// Objects and connections of another server, and updates before listen() or from within callbacks,
+// are refused as misuse of a NetDriver is: a debug build stops with a sentence.
 #pragma once
 
 #include <replayout/netdriver/net_driver.h>
@@ -109,22 +109,23 @@ class NetworkServer final : private NetWorld {
     /// one's. Active while it is spawned.
     [[nodiscard]] NetworkIdentity& add_scene_object(const NetworkPrefab& prefab,
                                                     std::uint64_t scene_id);
-    /// Clients are sent the object, which this server made, from the next late_update()
-    /// on. False: it is spawned already, or gone, there is no room for it, another object of its
-    /// scene id is spawned, or the server does not listen.
+    /// Sends the object, which this server made, to clients from the next late_update() on. False:
+    /// it is spawned already, or gone, there is no room for it, another object of its scene id is
+    /// spawned, or the server does not listen.
     bool spawn(NetworkIdentity& object, NetworkConnection* owner = nullptr);
     /// Clients lose it; the object stays, and can be spawned again.
     void unspawn(NetworkIdentity& object);
-    /// Clients lose it, and it is gone; one of the scene is unspawned, and its values are again
-    /// those that it had when it was spawned first.
+    /// Clients lose the object, and it is gone. An object of the scene is only unspawned, and gets
+    /// back the values that it had when it was first spawned.
     void destroy(NetworkIdentity& object);
     /// All objects that the connection owns.
     void destroy_owned(NetworkConnection& connection);
     /// Null: no object of that id is spawned.
     [[nodiscard]] NetworkIdentity* find(std::uint64_t net_id) const noexcept;
 
-    /// It is sent objects with the next late_update(): those there are, between spawn started and
-    /// spawn finished. Calls reach it at once. Nothing where it is ready.
+    /// Sends objects to the connection from the next late_update() on: first all that there are,
+    /// between spawn started and spawn finished. Calls reach it at once. Does nothing if it is
+    /// ready.
     void set_client_ready(NetworkConnection& connection);
     /// It is sent objects no more, once it heard of it, and keeps what it has; what it is not shown
     /// when it is ready again, it loses then.
@@ -185,8 +186,8 @@ class NetworkServer final : private NetWorld {
 
     void component_changed(NetworkIdentity& object);
     void mark_changed();
-    /// What the object holds back goes now, whatever its sync intervals say, ahead of a call that
-    /// is made next. False: a part of it found no room.
+    /// Sends what the object holds back, whatever its sync intervals are, before the call made
+    /// next. False: a part of it found no room.
     [[nodiscard]] bool send_state_of(NetworkIdentity& object);
     void mark(NetworkIdentity& object, NetworkBehaviour& component);
     /// It is that by which a client speaks of its connection: no object of the game, though a
@@ -223,7 +224,7 @@ class NetworkServer final : private NetWorld {
     /// The owner is to be told what the object is, as far as it decides that.
     void queue_owner_state(NetworkIdentity& object);
     void send_owner_states();
-    /// True: the owner was told, or need not be.
+    /// True: the state was sent to the owner, or need not be.
     [[nodiscard]] bool tell_owner(NetworkIdentity& object);
     /// False: to be tried again.
     bool send_owner_state(NetworkIdentity& object, std::uint32_t epoch);
@@ -255,11 +256,11 @@ class NetworkServer final : private NetWorld {
     void queue_for_host(NetworkIdentity& object);
     void update_host();
     void show_to_host(NetworkIdentity& object);
-    /// What becomes of a call for clients at the host: it runs now, or it does not. One that is to
-    /// run when the object is started there is kept.
+    /// A call for clients reaches the host. Returns whether it runs now. A call that must wait
+    /// until the object is started there is kept.
     [[nodiscard]] bool host_hears(NetworkIdentity& object, const Function& function,
                                   const void* values, void* place);
-    /// Runs those that were kept; of one object alone, unless that is null.
+    /// Runs the kept calls: those of `object`, or all if it is null.
     void run_host_calls(const NetworkIdentity* object);
 
     // A client said so.

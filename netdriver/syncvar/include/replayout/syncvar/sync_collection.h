@@ -38,8 +38,9 @@
 // its net_id().
 //
 // Items that take more than three quarters of a message (NetConfig::bunch_bytes_max,
-// call_bytes_max) are not sent at once to who is opened the object, or becomes its owner. The
-// client asks for them, and is sent them in parts, as operations (src/collection_parts.h).
+// call_bytes_max) are not sent at once to a client that begins to see the object or becomes its
+// owner. The client asks for them, and receives them in parts, as operations
+// (src/collection_parts.h).
 //
 // On a client operations are done in the order in which the server did them, over all collections
 // of the object, and each callback runs right behind its operation (on_clear before it); on a host
@@ -83,7 +84,7 @@ class CollectionCall {
     [[nodiscard]] virtual CallResult run(const void* params) const = 0;
 };
 
-/// Operations that come by another way than a call of the object.
+/// Operations that arrive otherwise than in a call of the object.
 class CollectionReader {
   public:
     virtual ~CollectionReader() = default;
@@ -91,7 +92,7 @@ class CollectionReader {
     [[nodiscard]] virtual bool read(void* params) const = 0;
 };
 
-/// Items, of which a server may hold back all where they are sent whole.
+/// Items. A server may hold all of them back where they would be sent whole.
 template <typename Item>
 struct CollectionItems : std::vector<Item> {
     using std::vector<Item>::vector;
@@ -108,7 +109,8 @@ struct CollectionState {
     CollectionItems<Item> items;
     /// Operations that the items contain; wraps around.
     std::uint32_t changes_count = 0;
-    /// The items are more than a message holds. Who is sent this asks for them (CollectionPlace).
+    /// The items are more than a message holds. A client that receives this asks for them
+    /// (CollectionPlace).
     bool is_partial = false;
 
     friend bool operator==(const CollectionState& left, const CollectionState& right) {
@@ -169,8 +171,8 @@ class SyncCollection {
     [[nodiscard]] bool may_write() const;
     [[nodiscard]] bool may_grow(std::size_t count) const;
     [[nodiscard]] bool has_room(std::size_t count) const noexcept;
-    /// The same of an item, which cannot be sent: it is beyond a limit of the prefab, or holds text
-    /// that is not UTF-8, or it is a key that differs from itself (NaN).
+    /// The same for an item that cannot be sent: it is beyond a limit of the prefab, holds text
+    /// that is not UTF-8, or is a key that differs from itself (NaN).
     [[nodiscard]] bool may_hold(const void* item, bool is_like_itself = true) const;
     /// Somebody is to be sent what is written now.
     [[nodiscard]] bool is_recording() const noexcept;
@@ -202,13 +204,13 @@ class SyncCollection {
     /// An operation before it is missing.
     void refuse_gap();
     void begin_anew() noexcept;
-    /// Of a client: all parts of it have come.
+    /// Client: all parts of the collection have come.
     void parts_ended();
-    /// Of a client: it has no items yet, and is to ask for them.
+    /// Client: the collection has no items yet, so it asks for them.
     void want_parts();
     /// Operations logged so far stay as they are.
     void stop_coalescing() noexcept { may_coalesce_ = false; }
-    /// Bytes that an item takes in a message, about, and some more.
+    /// Bytes that an item takes in a message, estimated a little too high.
     [[nodiscard]] std::size_t item_bytes(const void* item) const;
     [[nodiscard]] std::size_t count_max() const noexcept;
 
@@ -231,13 +233,12 @@ class SyncCollection {
     /// The same with that number.
     [[nodiscard]] virtual CallResult send_items(std::uint32_t number,
                                                 const detail::CollectionCall& call) const = 0;
-    /// Who is opened the object from now on is sent the items at once if they take `bytes_max` at
-    /// most, else in parts.
+    /// Clients that begin to see the object from now on are sent the items at once if they take
+    /// `bytes_max` at most, else in parts.
     void update_opening(std::size_t bytes_max);
     virtual void hold_back(bool is_held_back) noexcept = 0;
     [[nodiscard]] virtual const void* item_at(std::size_t index) const noexcept = 0;
-    /// Calls with the operations that make the items out of none, a part of about `bytes_max` in
-    /// each.
+    /// Makes calls with operations that build the items from none, in parts of about `bytes_max`.
     virtual void pack(const detail::CollectionCall& call, std::size_t bytes_max) = 0;
     /// To who owns the object from now on; with epoch 0, to who does no more.
     [[nodiscard]] CallResult send_to_owner(std::uint32_t epoch, const detail::CollectionCall& call);
@@ -293,7 +294,7 @@ class SyncCollection {
 
 }  // namespace replayout::syncvar
 
-/// What is held back is not there to be sent.
+/// Items that are held back are not sent.
 template <typename Item>
 struct replayout::KindOf<replayout::syncvar::detail::CollectionItems<Item>>
     : replayout::ArrayKind<replayout::syncvar::detail::CollectionItems<Item>> {

@@ -151,7 +151,7 @@ class SyncList final : public LoggedCollection<T, detail::ListChange<T>> {
     }
 
   private:
-    /// What an index that is none names.
+    /// What an index beyond the items names.
     [[nodiscard]] static const T& no_item() {
         static const T none{};
         return none;

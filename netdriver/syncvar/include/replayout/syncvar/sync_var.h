@@ -37,8 +37,8 @@ struct SyncVarLink {
 };
 inline constexpr std::uint32_t sync_var_distance_max = (1u << 24) - 1;
 
-/// The variable at `variable` is to become `*next`: hooks of UNet's style run on a host. False: it
-/// may not, as a limit of the prefab refuses that value.
+/// The variable at `variable` is about to become `*next`: hooks of UNet's style run on a host.
+/// False: a limit of the prefab refuses that value.
 [[nodiscard]] bool before_sync_var_changes(void* variable, const SyncVarLink& link,
                                            const void* next);
 /// The variable at `variable` was `*previous` until now.
@@ -47,15 +47,15 @@ void after_sync_var_changed(void* variable, const SyncVarLink& link, const void*
 }  // namespace detail
 
 /// A value that remembers to be sent. Behaves as a `T` that is read through get() or by conversion.
-/// `T` is whatever a property may be (reflection/kind_of.h), copies, and compares with ==. On a
-/// client of which the game assigns it, it stays so until the server sends another value. One
-/// thread at a time, that of the server or client.
+/// `T` is whatever a property may be (reflection/kind_of.h), copies, and compares with ==. If the
+/// game assigns it on a client, the value stays until the server sends another one. One thread at a
+/// time, that of the server or client.
 ///
 /// A reference in it, also in a struct or an array, never outlives its object. It is null at an end
 /// that does not have the object, and becomes null when the object is unspawned, hidden or
-/// destroyed there, at the latest when the early_update() or late_update() returns that is under
-/// way or comes next. Its hook runs then, and finds null already stored. On a client the reference
-/// that the server sent comes back with the object. The same object spawned again is another one.
+/// destroyed there, at the latest when the current or next early_update() or late_update() returns.
+/// Its hook runs then, and finds null already stored. On a client, a reference that the server sent
+/// comes back with the object. The same object spawned again is another object.
 template <typename T>
 class SyncVar {
   public:
@@ -100,8 +100,8 @@ class SyncVar {
         return true;
     }
 
-    /// To change a part of a larger value: `change` is given the value, and it is stored if it
-    /// differs then. False as of set().
+    /// To change a part of a larger value: `change` receives the value, which is stored if it then
+    /// differs. False as for set().
     template <std::invocable<T&> Change>
     bool modify(Change&& change) {
         T value = value_;

@@ -53,9 +53,10 @@ struct WebSocketSettings {
     /// (SO_SNDBUF), which is so much in a round trip, and two thirds wait here: with the default a
     /// window of 224 packets of 1,168 bytes. Below that the system's own, some 5 KB, come on top.
     std::size_t send_bytes_max = 384 * 1024;
-    /// Of a server: origins of pages that may connect, as browsers say them: "https://example.net",
-    /// with the port unless it is the usual one; "*": any. A request that names no origin is no
-    /// page's, and is accepted. One that names another is answered with 403 (dropped_origin).
+    /// Server: origins of pages that may connect, as browsers send them: "https://example.net",
+    /// with the port unless it is the usual one; "*": any. A request without an origin does not
+    /// come from a page, and is accepted. A request with another origin is answered with 403
+    /// (dropped_origin).
     std::vector<std::string> allowed_origins;
     /// Of received datagrams. Boost.Beast itself takes the heap.
     MemoryResource* resource = std::pmr::get_default_resource();
