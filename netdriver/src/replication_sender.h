@@ -127,6 +127,7 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     /// family are there.
     void leave_behind_calls(std::uint32_t index, ChannelCloseReason reason) {
         stir();
+        initial_batch_.release(index);  // a call may have opened it before its turn
         leaving_channels_.leave(index, reason);
     }
     [[nodiscard]] bool is_leaving(std::uint32_t index) const noexcept {
