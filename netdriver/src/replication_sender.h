@@ -126,8 +126,8 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     /// The client loses the object as soon as the calls of its family have arrived.
     void leave_behind_calls(std::uint32_t index, ChannelCloseReason reason) {
         stir();
+        initial_batch_.release(index);  // a call may have opened it before its turn
         leaving_channels_.leave(index, reason);
-        initial_batch_.release(index);  // where a call opened it, it may wait for its turn still
     }
     [[nodiscard]] bool is_leaving(std::uint32_t index) const noexcept {
         return pairs_.dormancy().leaving.test(index);
