@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "close_log.h"
 
+#include <replayout/layout_difference.h>
 #include <replayout/reflection/diagnostics.h>
 #include <replayout/reflection/printable.h>
 
@@ -11,6 +12,13 @@ namespace replayout {
 
 std::string CloseLog::mismatch_text(const ClosePlace& place, bool is_by_peer) const {
     std::string text;
+    if (!place.layout_class.empty()) {
+        text = ", class \"" + printable_front(place.layout_class, difference_text_bytes_max) + '"';
+        if (!place.layout_difference.empty()) {
+            text += ": " + std::string(place.layout_difference);
+        }
+        return text;
+    }
     const RepLayout* const ours =
         place.layout_name_hash == 0 ? nullptr : layouts_.find_by_hash(place.layout_name_hash);
     if (ours != nullptr) {
@@ -37,8 +45,7 @@ void CloseLog::connection_closed(PeerId peer, CloseReason reason, bool is_by_pee
     if (reason == CloseReason::Requested) {
         return;
     }
-    if (!bucket_.take(1, now)) {
-        ++left_out_count_;
+    if (!take_line(now)) {
         return;
     }
     std::string text = is_by_peer ? "peer " : "the connection of peer ";
@@ -60,10 +67,29 @@ void CloseLog::connection_closed(PeerId peer, CloseReason reason, bool is_by_pee
         text += ", object " + std::to_string(place.object.value) + " of class \"" +
                 std::string(place.class_name) + '"';
     }
+    write_line(printable(text));
+}
+
+void CloseLog::difference_told(PeerId peer, std::string_view class_name, std::string_view sentence,
+                               NetTime now) {
+    if (take_line(now)) {
+        write_line("peer " + std::to_string(peer.value) + " has another layout of class \"" +
+                   printable_front(class_name, difference_text_bytes_max) +
+                   "\": " + std::string(sentence));
+    }
+}
+
+bool CloseLog::take_line(NetTime now) noexcept {
+    const bool is_taken = bucket_.take(1, now);
+    left_out_count_ += is_taken ? 0 : 1;
+    return is_taken;
+}
+
+void CloseLog::write_line(std::string text) {
     if (const std::uint64_t count = std::exchange(left_out_count_, 0); count > 0) {
         text += " (" + std::to_string(count) + " lines like this were left out before)";
     }
-    log(LogLevel::Warning, printable(text));
+    log(LogLevel::Warning, text);
 }
 
 }  // namespace replayout

@@ -30,7 +30,11 @@ struct ClosePlace {
     std::uint32_t layout_name_hash = 0;
     std::optional<std::uint32_t> peer_layout_count{};
     std::optional<bool> has_peer_layout{};  ///< it listed one of that name
-    bool is_unanswered = false;             ///< of a timeout: the peer was never heard
+    /// ... the class, where its name is known, and the first difference as a sentence. Kept
+    /// elsewhere, by whoever found it.
+    std::string_view layout_class{};
+    std::string_view layout_difference{};
+    bool is_unanswered = false;  ///< of a timeout: the peer was never heard
 };
 
 class CloseLog {
@@ -44,7 +48,14 @@ class CloseLog {
     void connection_closed(PeerId peer, CloseReason reason, bool is_by_peer,
                            const ClosePlace& place, NetTime now);
 
+    /// The other side says in what its layout of a class differs. `sentence` prints as it is.
+    void difference_told(PeerId peer, std::string_view class_name, std::string_view sentence,
+                         NetTime now);
+
   private:
+    /// False, and counted: it is one too many.
+    [[nodiscard]] bool take_line(NetTime now) noexcept;
+    void write_line(std::string text);
     [[nodiscard]] std::string mismatch_text(const ClosePlace& place, bool is_by_peer) const;
 
     const LayoutTable& layouts_;

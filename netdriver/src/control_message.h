@@ -13,6 +13,7 @@
 //     7 destroyed stable names up to the end, each packed count and UTF-8: objects that are no more
 //     8 batch     packed count of objects that the client is sent first
 //     9 batch end the client has them
+//     10, 11      about layouts that differ: layout_messages.h
 //
 // The digest decides. The list that follows is there to tell which layout differs.
 #pragma once
@@ -44,6 +45,8 @@ enum class ControlMessageKind : std::uint8_t {
     Destroyed = 7,
     InitialBatchStarted = 8,
     InitialBatchFinished = 9,
+    RefusedLayout = 10,
+    LayoutDifference = 11,
 };
 
 struct Hello {

@@ -34,6 +34,7 @@ NetConnection::NetConnection(const NetConfig& config, const PacketSender::Settin
       control_receiver_(account_, &memory.connections),
       held_(config.reorder_packets_max, &memory.connections),
       close_log_(close_log),
+      last_words_(Allocator<std::byte>(&memory.connections)),
       begin_(now),
       close_time_(now),
       next_control_sequence_(settings.first_sequence) {}
@@ -224,8 +225,8 @@ CloseReason NetConnection::handle_message(const BunchHeader& header,
         end(goodbye.reason, true, goodbye.name_hash);
         return CloseReason::None;
     }
-    return state_ == ConnectionState::Closing ? CloseReason::None
-                                              : control_handler_->handle_control(payload);
+    const bool is_heard = state_ != ConnectionState::Closing || awaits_difference_;
+    return is_heard ? control_handler_->handle_control(payload) : CloseReason::None;
 }
 
 void NetConnection::send_control(std::span<const std::byte> message) {
@@ -239,18 +240,34 @@ void NetConnection::close(CloseReason reason, NetTime now, std::uint32_t name_ha
     if (state_ == ConnectionState::Closing || state_ == ConnectionState::Closed) {
         return;
     }
-    state_ = ConnectionState::Closing;
-    close_reason_ = reason;
-    close_time_ = now;
-    ++stats_.closed[static_cast<std::size_t>(reason)];
     if (reason == CloseReason::LayoutMismatch) {
         name_hash = name_hash != 0 ? name_hash : blamed_name_hash_;
         blamed_place_.layout_name_hash = name_hash;
     }
-    close_log_.connection_closed(peer_, reason, false, blamed_place_, now);
-    packets_.drop_content();
+    begin_closing(reason, now);
+    if (!last_words_.empty()) {
+        send_control({last_words_.data(), last_words_.size()});
+    }
     const GoodbyeMessage message({reason, name_hash});
     send_control(message.bytes());
+}
+
+void NetConnection::refuse_layout(std::span<const std::byte> message, NetTime now) {
+    if (state_ == ConnectionState::Closing || state_ == ConnectionState::Closed) {
+        return;
+    }
+    awaits_difference_ = true;
+    begin_closing(CloseReason::LayoutMismatch, now);
+    send_control(message);
+}
+
+void NetConnection::begin_closing(CloseReason reason, NetTime now) {
+    state_ = ConnectionState::Closing;
+    close_reason_ = reason;
+    close_time_ = now;
+    ++stats_.closed[static_cast<std::size_t>(reason)];
+    close_log_.connection_closed(peer_, reason, false, blamed_place_, now);
+    packets_.drop_content();
 }
 
 void NetConnection::end(CloseReason reason, bool is_by_peer, std::uint32_t name_hash) {
@@ -293,7 +310,8 @@ void NetConnection::flush(NetTime now) {
     packets_.flush(now);
     answer_or_probe(now);
     if (state_ == ConnectionState::Closing &&
-        (packets_.reliable_is_idle() || has_passed(close_time_, config_.linger_ms, now))) {
+        ((packets_.reliable_is_idle() && !awaits_difference_) ||
+         has_passed(close_time_, config_.linger_ms, now))) {
         state_ = ConnectionState::Closed;
     }
 }

@@ -81,6 +81,11 @@ class NetConnection final : private ReliableMessageHandler {
     /// Says goodbye with `reason` until the other side has heard it or the time to linger is over.
     /// `name_hash` as in Goodbye.
     void close(CloseReason reason, NetTime now, std::uint32_t name_hash = 0);
+    /// Closes for *layout mismatch* with this message in place of the goodbye, and waits for what
+    /// the other side says to it and for its goodbye.
+    void refuse_layout(std::span<const std::byte> message, NetTime now);
+    /// Should this side close the connection, it sends this before its goodbye.
+    void set_last_words(Vector<std::byte> message) { last_words_ = std::move(message); }
     /// The server has a session of this number already, of this peer and before this one: a hello
     /// in it looks like one that comes late.
     [[nodiscard]] bool is_session_taken() const noexcept { return is_session_taken_; }
@@ -107,6 +112,7 @@ class NetConnection final : private ReliableMessageHandler {
     void flush(NetTime now);
 
   private:
+    void begin_closing(CloseReason reason, NetTime now);
     /// The same, or the other side said goodbye: then one empty packet is sent, with which
     /// receive() acknowledges it. `name_hash` as in Goodbye.
     void end(CloseReason reason, bool is_by_peer, std::uint32_t name_hash);
@@ -145,6 +151,7 @@ class NetConnection final : private ReliableMessageHandler {
     CloseReason close_reason_ = CloseReason::None;
     bool owes_ack_ = false;
     bool is_session_taken_ = false;
+    bool awaits_difference_ = false;    // closing, and the other side has something to say
     std::uint32_t datagram_count_ = 0;  // of this dispatch
     std::uint32_t probe_ms_;
     NetTime now_;
@@ -156,6 +163,7 @@ class NetConnection final : private ReliableMessageHandler {
     PayloadHandler* control_handler_ = nullptr;  // while a packet is read
     CloseLog& close_log_;
     ClosePlace blamed_place_;
+    Vector<std::byte> last_words_;
     NetTime begin_;
     NetTime close_time_;
     std::uint32_t blamed_name_hash_ = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "replication_client.h"
 
+#include <replayout/layout_description.h>
+
 #include "control_message.h"
 #include "packet_builder.h"
 #include "stable_name.h"
@@ -56,6 +58,8 @@ ReplicationClient::ReplicationClient(const NetDriverSettings& settings, const La
                 memory, handlers, is_calling_out, server, peer_log_),
       world_(world),
       guids_(guids),
+      resource_(settings.resource),
+      message_bytes_max_(fragment_bytes(settings.config.packet_bytes_max)),
       waiting_timeout_ms_(settings.config.waiting_timeout_ms),
       is_playing_(playing.has_value()),
       is_join_told_(playing.has_value() && playing->is_join_told) {
@@ -159,6 +163,9 @@ CloseReason ReplicationClient::handle_control(std::span<const std::byte> message
         return receive_initial_batch(message) ? CloseReason::None
                                               : receive_destruction_notice(message);
     }
+    if (RefusedLayout refused; read_refused_layout(message, refused)) {
+        return receive_refusal(refused);
+    }
     if (!read_welcome(message)) {
         return receive_layout(message);
     }
@@ -213,7 +220,61 @@ CloseReason ReplicationClient::receive_layout(std::span<const std::byte> message
     std::uint32_t name_hash = 0;
     const CloseReason reason = server_layouts_.add(message, name_hash);
     connection_.blame_layout(name_hash);
+    if (reason == CloseReason::LayoutMismatch) {
+        find_described(message);
+    }
     return reason;
+}
+
+CloseReason ReplicationClient::receive_refusal(const RefusedLayout& refused) {
+    connection_.blame_layout(refused.name_hash);
+    const RepLayout* const ours = layouts_.find_by_hash(refused.name_hash);
+    const bool is_theirs = !refused.explanation.empty();
+    if (ours != nullptr && is_theirs) {
+        Result<LayoutDifference> found = find_layout_difference(*ours, refused.explanation);
+        if (!found) {
+            return CloseReason::MalformedBunch;
+        }
+        tell_difference({std::string(ours->name()), *std::move(found)});
+    } else if (ours != nullptr) {
+        tell_difference({std::string(ours->name()), {LayoutAspect::Class, {}, "present", {}}});
+    } else if (is_theirs) {
+        const Result<std::string_view> name = explained_name(refused.explanation);
+        if (!name) {
+            return CloseReason::MalformedBunch;
+        }
+        tell_difference({std::string(*name), {LayoutAspect::Class, {}, {}, "present"}});
+    }
+    return CloseReason::LayoutMismatch;
+}
+
+void ReplicationClient::find_described(std::span<const std::byte> message) {
+    std::span<const std::byte> description;
+    if (!read_described_layout(message, description)) {
+        return;
+    }
+    const std::string name(described_name(description));
+    const RepLayout* const ours = layouts_.find_by_name(name);
+    if (ours == nullptr) {
+        tell_difference({name, {LayoutAspect::Class, {}, {}, "present"}});
+        return;
+    }
+    // Where only a limit of this driver is in the way, the line of the log that names it is there.
+    Result<LayoutDifference> found = find_described_difference(*ours, description);
+    if (found && found->aspect != LayoutAspect::Other) {
+        tell_difference({name, *std::move(found)});
+    }
+}
+
+void ReplicationClient::tell_difference(ClassDifference difference) {
+    difference_ = std::move(difference);
+    difference_sentence_ = to_sentence(difference_.difference);
+    ClosePlace place;
+    place.layout_class = difference_.class_name;
+    place.layout_difference = difference_sentence_;
+    connection_.blame(place);
+    connection_.set_last_words(
+        layout_difference_message(difference_, message_bytes_max_, resource_));
 }
 
 CloseReason ReplicationClient::handle_blocks(BitReader& reader) {

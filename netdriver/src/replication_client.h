@@ -6,6 +6,7 @@
 #include <replayout/netdriver/net_driver.h>
 
 #include "call_limiter.h"
+#include "layout_messages.h"
 #include "layout_table.h"
 #include "net_connection.h"
 #include "remote_function_encoder.h"
@@ -93,6 +94,11 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
                                 std::size_t bytes);
     void send_calls();
     [[nodiscard]] CloseReason receive_layout(std::span<const std::byte> message);
+    [[nodiscard]] CloseReason receive_refusal(const RefusedLayout& refused);
+    /// Ours is another than the layout that the server describes; the connection ends for that.
+    void find_described(std::span<const std::byte> message);
+    /// For the log of both ends, when the connection is closed.
+    void tell_difference(ClassDifference difference);
     [[nodiscard]] CloseReason receive_destruction_notice(std::span<const std::byte> message);
     /// False: it is no message of the initial batch.
     [[nodiscard]] bool receive_initial_batch(std::span<const std::byte> message);
@@ -118,6 +124,10 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
     ReplicationReceiver receiver_;
     NetWorld& world_;
     NetGUIDCache& guids_;
+    ClassDifference difference_;  // for which the connection ends
+    std::string difference_sentence_;
+    MemoryResource* resource_;
+    std::size_t message_bytes_max_;  // to the server on the control channel
     std::uint32_t waiting_timeout_ms_;
     NetTime next_look_{std::numeric_limits<std::int64_t>::min()};  // for what waits
     bool is_open_ = true;

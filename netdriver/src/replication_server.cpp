@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "driver_end.h"
+#include "layout_messages.h"
 #include "replication_server_client.h"
 
 #include <algorithm>
@@ -63,6 +64,13 @@ ReplicationServer::Client::Client(ReplicationServer& server, const PacketSender:
 }
 
 CloseReason ReplicationServer::Client::handle_control(std::span<const std::byte> message) {
+    ClassDifference told;
+    if (may_tell_difference && read_layout_difference(message, told)) {
+        may_tell_difference = false;
+        server_.close_log_.difference_told(connection.peer(), told.class_name,
+                                           to_sentence(told.difference), connection.now());
+        return CloseReason::None;
+    }
     Hello hello;
     return read_hello(message, hello) ? CloseReason::None : CloseReason::NotAllowed;
 }

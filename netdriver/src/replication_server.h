@@ -360,6 +360,9 @@ class ReplicationServer {
     /// Tells a peer, in a header alone, that its hello is not taken because of its session's
     /// number.
     void refuse_session(PeerId peer, const PacketHeader& hello);
+    /// Explains the layout that a hello has otherwise, or lacks, where that is known and not too
+    /// long.
+    void refuse_layout(Client& client, const Hello& hello, NetTime now);
     /// Another session of the same peer takes its place: all that is kept of it goes at once.
     void replace(Client& client, NetTime now);
     void destroy(Client* client) noexcept;

@@ -31,6 +31,7 @@ class alignas(64) ReplicationServer::Client final : public PayloadHandler {
     bool may_have_due_calls = false;  ///< a bunch of them came, and nobody looked since
     /// It is told our layouts, and cannot read anything of an object before it has them all.
     bool awaits_layouts = false;
+    bool may_tell_difference = false;       ///< of its layout, once
     bool is_told_of = false;                ///< the world knows that it joined
     bool is_alone = false;                  ///< in this flush: it is served after the lanes
     std::uint8_t looks_without_viewer = 0;  ///< see look_for_viewer()

@@ -2,10 +2,12 @@
 //
 // Who says hello: judged, and a client from then on, whether it is served or only told why not; and
 // what it is told first.
+#include "layout_messages.h"
 #include "replication_server_client.h"
 
 #include <replayout/layout_description.h>
 
+#include <algorithm>
 #include <array>
 #include <new>
 #include <string>
@@ -77,22 +79,17 @@ void ReplicationServer::receive_hello(PeerId peer, std::span<const std::byte> da
     Client& client = accept(peer, header.session, now);
     client.connection.set_datagram_count(datagram_count);
     client.connection.receive(datagram, now, client, client.sender);
-    if (refusal != CloseReason::None) {
-        std::uint32_t difference = 0;
-        if (refusal == CloseReason::LayoutMismatch) {
-            difference = layouts_.find_difference(hello.layout_ids, hello.layout_count);
-            ClosePlace place;
-            place.peer_layout_count = hello.layout_count;
-            place.has_peer_layout = LayoutTable::is_named(difference, hello.layout_ids);
-            client.connection.blame(place);
-        }
-        client.connection.close(refusal, now, difference);
+    if (refusal == CloseReason::LayoutMismatch) {
+        refuse_layout(client, hello, now);
+    } else if (refusal != CloseReason::None) {
+        client.connection.close(refusal, now);
     }
     if (!is_joined(client)) {
         return;  // refused, or what came behind the hello was not a client's to send
     }
     if (hello.schema != schema_) {
         client.awaits_layouts = true;
+        client.may_tell_difference = true;
         send_layouts(client, hello);
     }
     client.connection.send_control(welcome_message());
@@ -102,6 +99,30 @@ void ReplicationServer::receive_hello(PeerId peer, std::span<const std::byte> da
     interest_.add_client(client.interest);
     show_conditional(client);
     client.sender.mark_pending(live_);
+}
+
+void ReplicationServer::refuse_layout(Client& client, const Hello& hello, NetTime now) {
+    NetConnection& connection = client.connection;
+    const std::uint32_t name_hash = layouts_.find_difference(hello.layout_ids, hello.layout_count);
+    ClosePlace place;
+    place.peer_layout_count = hello.layout_count;
+    place.has_peer_layout = LayoutTable::is_named(name_hash, hello.layout_ids);
+    place.layout_name_hash = name_hash;
+    connection.blame(place);
+    Vector<std::byte> explanation{Allocator<std::byte>(settings_.resource)};
+    if (const RepLayout* const ours = layouts_.find_by_hash(name_hash)) {
+        explanation = explain_layout(*ours, settings_.resource);
+    }
+    const Vector<std::byte> message = refused_layout_message(
+        {name_hash, {explanation.data(), explanation.size()}}, settings_.resource);
+    const std::size_t bytes_max =
+        std::min<std::size_t>(explanation_bytes_max, settings_.config.bunch_bytes_max);
+    if (name_hash == 0 || message.size() > bytes_max) {
+        connection.close(CloseReason::LayoutMismatch, now, name_hash);
+        return;
+    }
+    client.may_tell_difference = true;
+    connection.refuse_layout({message.data(), message.size()}, now);
 }
 
 bool ReplicationServer::is_hello(std::span<const std::byte> datagram, PacketHeader& header) const {

@@ -212,6 +212,19 @@ void SimulatedNetwork::advance(NetTime now) {
     REPLAYOUT_EXPECT(!has_begun_ || now >= now_, void(),
                      "simulated network: now went back by %lld us, so no time has passed",
                      static_cast<long long>(now_.microseconds - now.microseconds));
+    if (now < now_) {
+        // What was sent before there was a clock was sent when it begins, and not later, at 0.
+        const std::int64_t earlier_us = now_.microseconds - now.microseconds;
+        for (Arrival& arrival : arrivals_) {
+            arrival.due.microseconds -= earlier_us;
+        }
+        for (auto& [ends, link] : links_) {
+            link.backlog_time = now;
+            if (link.last_due.microseconds >= 0) {  // else nothing is on its way
+                link.last_due.microseconds -= earlier_us;
+            }
+        }
+    }
     has_begun_ = true;
     now_ = now;
     while (!arrivals_.empty() && arrivals_.front().due <= now) {

@@ -21,26 +21,6 @@ constexpr std::size_t description_bytes_initial = 1'024;
 // As much of a peer's text as goes into a sentence.
 constexpr std::size_t refused_name_bytes_max = 64;
 
-void write_text(BitWriter& writer, std::string_view text) {
-    writer.write_packed_uint(text.size());
-    writer.write_bytes(std::as_bytes(std::span(text.data(), text.size())));
-}
-
-[[nodiscard]] std::string_view read_text(BitReader& reader) noexcept {
-    const std::uint64_t byte_count = reader.read_packed_uint();
-    if (byte_count > reader.bits_left() / 8) {
-        reader.fail();
-        return {};
-    }
-    const std::span<const std::byte> bytes = reader.take_bytes(byte_count);
-    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    if (!is_valid_utf8(text)) {
-        reader.fail();
-        return {};
-    }
-    return text;
-}
-
 /// The names of leaves, in the order in which RepLayoutBuilder lays them down.
 class LeafNamer {
   public:
@@ -99,7 +79,7 @@ class DescriptionReader {
         if (reader_.read_bits(8) != layout_description_version) {
             refuse("is of another version");
         }
-        description_.name = read_text(reader_);
+        description_.name = read_described_text(reader_);
         description_.limits.string_bytes_max = reader_.read_packed_uint32();
         description_.limits.array_count_max = reader_.read_packed_uint32();
         (void)read_leaves(0);
@@ -149,13 +129,13 @@ class DescriptionReader {
     void read_leaf(std::uint32_t index, std::uint32_t depth) {
         DescribedCmd& cmd = description_.cmds[index];
         cmd.checksum = static_cast<std::uint32_t>(reader_.read_bits(32));
-        cmd.name = read_text(reader_);
+        cmd.name = read_described_text(reader_);
         switch (cmd.form) {
             case LeafForm::NetSerializer:
-                cmd.struct_name = read_text(reader_);
+                cmd.struct_name = read_described_text(reader_);
                 return;
             case LeafForm::NetDeltaSerializer:
-                cmd.struct_name = read_text(reader_);
+                cmd.struct_name = read_described_text(reader_);
                 if (depth > 0) {
                     refuse("has a NetDeltaSerializer inside of an array");
                 }
@@ -267,6 +247,26 @@ class DescriptionReader {
 
 }  // namespace
 
+void write_described_text(BitWriter& writer, std::string_view text) {
+    writer.write_packed_uint(text.size());
+    writer.write_bytes(std::as_bytes(std::span(text.data(), text.size())));
+}
+
+std::string_view read_described_text(BitReader& reader) noexcept {
+    const std::uint64_t byte_count = reader.read_packed_uint();
+    if (byte_count > reader.bits_left() / 8) {
+        reader.fail();
+        return {};
+    }
+    const std::span<const std::byte> bytes = reader.take_bytes(byte_count);
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (!is_valid_utf8(text)) {
+        reader.fail();
+        return {};
+    }
+    return text;
+}
+
 LeafForm leaf_form_of(const RepLayoutCmd& cmd) noexcept {
     switch (cmd.type) {
         case RepLayoutCmdType::Bool:
@@ -342,7 +342,7 @@ void write_layout_description(const RepLayout& layout, BitWriter& writer) {
     REPLAYOUT_ASSERT(writer.bit_count() % 8 == 0);
     const std::vector<std::string> names = leaf_names(layout);
     writer.write_bits(layout_description_version, 8);
-    write_text(writer, layout.type().name());
+    write_described_text(writer, layout.type().name());
     writer.write_packed_uint(layout.limits().string_bytes_max);
     writer.write_packed_uint(layout.limits().array_count_max);
     for (std::size_t i = 0; i < layout.cmds().size(); ++i) {
@@ -353,9 +353,9 @@ void write_layout_description(const RepLayout& layout, BitWriter& writer) {
             continue;
         }
         writer.write_bits(cmd.checksum, 32);
-        write_text(writer, names[i]);
+        write_described_text(writer, names[i]);
         if (form == LeafForm::NetSerializer || form == LeafForm::NetDeltaSerializer) {
-            write_text(writer, cmd.property->struct_type->name());
+            write_described_text(writer, cmd.property->struct_type->name());
         } else if (form == LeafForm::KeyedArray) {
             writer.write_bits(cmd.property->array_key.size, 8);
             writer.write_bits(static_cast<std::uint64_t>(cmd.property->array_key.order), 8);
@@ -386,7 +386,7 @@ Vector<std::byte> describe_layout(const RepLayout& layout, MemoryResource* resou
 std::string_view described_name(std::span<const std::byte> description) noexcept {
     BitReader reader(description);
     const bool is_known = reader.read_bits(8) == layout_description_version;
-    const std::string_view name = read_text(reader);
+    const std::string_view name = read_described_text(reader);
     return is_known && !reader.failed() ? name : std::string_view();
 }
 

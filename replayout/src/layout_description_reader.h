@@ -3,6 +3,8 @@
 // What a description says, checked, before it is held against a layout of this side.
 #pragma once
 
+#include <replayout/bit_reader.h>
+#include <replayout/bit_writer.h>
 #include <replayout/layout_description.h>
 
 #include <string>
@@ -48,6 +50,10 @@ struct LayoutDescription {
     RepLimits limits;
     std::vector<DescribedCmd> cmds;
 };
+
+void write_described_text(BitWriter& writer, std::string_view text);
+/// A text of a description: fails where it is none, or not UTF-8. It lies in what is read.
+[[nodiscard]] std::string_view read_described_text(BitReader& reader) noexcept;
 
 /// Refused: what is not such a description, and what no layout can be.
 [[nodiscard]] Result<LayoutDescription> read_layout_description(

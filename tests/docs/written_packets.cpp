@@ -273,6 +273,53 @@ void add_told_layouts(WrittenExamples& examples) {
     add(examples, "packet: two layouts and a welcome", told.front());
 }
 
+struct WideSignal {
+    std::uint16_t colour = 0;
+};
+
+/// A client that has another layout of a class, and is refused.
+void add_refused_layout(WrittenExamples& examples) {
+    TypeRegistry server_registry;
+    TypeRegistry client_registry;
+    const auto signal =
+        class_builder<Signal>(server_registry, "Signal").property<&Signal::colour>().build();
+    const auto wide_signal = class_builder<WideSignal>(client_registry, "Signal")
+                                 .property<&WideSignal::colour>()
+                                 .build();
+    REQUIRE(signal);
+    REQUIRE(wide_signal);
+    REQUIRE(server_registry.freeze());
+    REQUIRE(client_registry.freeze());
+    const auto server_layout = RepLayout::create(server_registry, **signal);
+    const auto client_layout = RepLayout::create(client_registry, **wide_signal);
+    REQUIRE(server_layout);
+    REQUIRE(client_layout);
+    LoopbackNetwork network({}, std::pmr::get_default_resource());
+    RecordingTransport server_transport(network.endpoint(PeerId{1}));
+    RecordingTransport client_transport(network.endpoint(PeerId{2}));
+    PawnWorld world;
+    NetDriver server(NetDriverSettings(), server_transport, world);
+    NetDriver client(NetDriverSettings(), client_transport, world);
+    REQUIRE(server.add_layout(**server_layout));
+    REQUIRE(client.add_layout(**client_layout));
+    REQUIRE(server.listen());
+    NetTime now = NetTime::from_milliseconds(10);
+    REQUIRE(client.connect(PeerId{1}, NetTime()));
+    client.tick_flush(now);
+    (void)client_transport.take_sent();
+    server.tick_dispatch(now);
+    server.tick_flush(now);
+    const std::vector<Bytes> refused = server_transport.take_sent();
+    REQUIRE(refused.size() == 1);
+    add(examples, "packet: a refused layout", refused.front());
+    now = NetTime::from_milliseconds(20);
+    client.tick_dispatch(now);
+    client.tick_flush(now);
+    const std::vector<Bytes> difference = client_transport.take_sent();
+    REQUIRE(difference.size() == 1);
+    add(examples, "packet: a difference and a goodbye", difference.front());
+}
+
 /// One T on each side.
 template <typename T>
 class OneObjectWorld final : public NetWorld {
@@ -430,6 +477,7 @@ void add_packets(WrittenExamples& examples) {
     add_destroyed_part(examples);
     add_large_value(examples);
     add_told_layouts(examples);
+    add_refused_layout(examples);
     add_calls(examples);
     add_large_call(examples);
 }

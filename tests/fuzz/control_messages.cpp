@@ -8,6 +8,7 @@
 #include "address_handshake.h"
 #include "control_message.h"
 #include "fuzz/fuzz_target.h"
+#include "layout_messages.h"
 #include "open_message.h"
 #include "stable_name.h"
 
@@ -54,6 +55,19 @@ void check_layouts(std::span<const std::byte> message) {
         require_same(view(described_layout_message(description, memory)), message);
     } else {
         REQUIRE(description.empty());
+    }
+}
+
+void check_differences(std::span<const std::byte> message) {
+    auto* const memory = std::pmr::get_default_resource();
+    RefusedLayout refused;
+    if (read_refused_layout(message, refused)) {
+        require_same(view(refused_layout_message(refused, memory)), message);
+    }
+    ClassDifference difference;
+    if (read_layout_difference(message, difference)) {
+        REQUIRE(difference.difference.name.size() <= difference_text_bytes_max);
+        (void)to_sentence(difference.difference);
     }
 }
 
@@ -158,6 +172,9 @@ std::vector<Bytes> fuzz_seeds() {
     add(welcome_message());
     add(view(known_layout_message({{3, 4}, "Pawn"}, memory)));
     add(view(described_layout_message(ids, memory)));
+    add(view(refused_layout_message({0x1234, ids}, memory)));
+    add(view(layout_difference_message({"Pawn", {LayoutAspect::Kind, "health", "int32", "int16"}},
+                                       1'024, memory)));
     Bytes room(1'024);
     DestructionNoticeWriter destroyed(room);
     (void)destroyed.add(NetGUID{9}, "door");
@@ -191,6 +208,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     using namespace replayout::test;
     const auto message = std::as_bytes(std::span(data, size));
     check_hello(message);
+    check_differences(message);
     check_layouts(message);
     check_destroyed(message);
     check_short(message);

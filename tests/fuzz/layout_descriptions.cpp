@@ -6,6 +6,7 @@
 //
 //     u8 class, and 0x80: one that is not known here   u16 bytes   description   a block
 #include <replayout/layout_description.h>
+#include <replayout/layout_difference.h>
 
 #include "fuzz/block_victim.h"
 
@@ -38,6 +39,11 @@ std::vector<Bytes> fuzz_seeds() {
             seed.add(blocks.front());
         }
         seeds.push_back(seed.bytes);
+        const auto explanation = explain_layout(types.layout(0), std::pmr::get_default_resource());
+        FuzzSeed of_explanation;
+        of_explanation.number(index, 1).number(explanation.size(), 2);
+        of_explanation.add({explanation.data(), explanation.size()});
+        seeds.push_back(of_explanation.bytes);
     }
     return seeds;
 }
@@ -55,6 +61,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto description = input.take(input.number(2));
     const auto block = input.rest();
     (void)described_name(description);
+    if (const auto difference = find_layout_difference(local, description)) {
+        REQUIRE(to_sentence(*difference).size() < 4'096);
+    }
+    (void)find_described_difference(local, description);
     CountingResource memory;
     const auto layout =
         RepLayout::create_compatible(types.registry(), is_known ? &local : nullptr, description,

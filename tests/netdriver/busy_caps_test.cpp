@@ -188,6 +188,30 @@ TEST_CASE("Busy caps: a client that joins a moving world has all of it in time, 
     }
 }
 
+TEST_CASE("Busy caps: who joins 1,200 objects that all change has them in time, under a small cap",
+          "[netdriver][rates]") {
+    constexpr std::uint32_t count = 1'200;
+    for (const std::uint32_t cap : {8'000u, 30'000u}) {
+        INFO("cap " << cap);
+        UnsettledGame::Options options;
+        options.cap = cap;
+        UnsettledGame game(options);
+        for (std::uint32_t i = 0; i < count; ++i) {
+            const ObjectHandle mover = game.add(Motion::Moves);
+            game.driver().rates().set_net_priority(game.id_of(mover), i % 7 == 0 ? 0.0625f : 8.0f);
+        }
+        const std::size_t client = game.join();
+        const double bound = game.bounds().of_quarter(count * UnsettledGame::open_bytes()) +
+                             2 * game.round_trip_flushes();
+        for (std::uint32_t i = 0;
+             i <= bound && !game.client_driver(client).initial_batch().is_finished; ++i) {
+            game.tick();
+        }
+        CHECK(game.client_driver(client).initial_batch().is_finished);
+        CHECK(game.client_driver(client).initial_batch().spawned_count == count);
+    }
+}
+
 TEST_CASE("Busy caps: objects that are added while all move appear within seconds",
           "[netdriver][rates]") {
     for (const bool is_sharing : {true, false}) {

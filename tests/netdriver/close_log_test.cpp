@@ -119,7 +119,7 @@ TEST_CASE("Close log: peers that are closed by the dozen do not fill it, and are
     CHECK(lines[0].find("(19 lines like this were left out before)") != std::string::npos);
 }
 
-TEST_CASE("Close log: of a client with other layouts each end tells once, and what differs",
+TEST_CASE("Close log: of a client with other layouts each end tells what differs",
           "[netdriver][close_log]") {
     const TestSchema& schema = TestSchema::get();
     NetFixture net;
@@ -135,14 +135,16 @@ TEST_CASE("Close log: of a client with other layouts each end tells once, and wh
         stranger.tick_flush(net.now());
     }
     const std::string lacking(schema.archive().type().name());
-    REQUIRE(LogSpy::messages().size() == 2);
+    REQUIRE(LogSpy::messages().size() == 3);
     CHECK(LogSpy::messages()[0] ==
           "the connection of peer 99 was closed: layout mismatch, class \"" + lacking +
               "\", which it lacks: call add_layout() there, too (layouts: it has 2, we have 3)");
-    // It does not know the class by whose hash it is told.
     CHECK(LogSpy::messages()[1] ==
-          "peer 1 closed the connection: layout mismatch, a class that it has and we lack: call "
-          "add_layout() here, too");
+          "the connection of peer 1 was closed: layout mismatch, class \"" + lacking +
+              "\": the class is missing here: call add_layout() here, too");
+    CHECK(LogSpy::messages()[2] == "peer 99 has another layout of class \"" + lacking +
+                                       "\": the class is missing there: call add_layout() there, "
+                                       "too");
 }
 
 TEST_CASE("Close log: a client is told the class of which it has another layout",
@@ -169,13 +171,15 @@ TEST_CASE("Close log: a client is told the class of which it has another layout"
             driver->tick_flush(now);
         }
     }
-    REQUIRE(LogSpy::messages().size() == 2);
+    REQUIRE(LogSpy::messages().size() == 3);
     CHECK(LogSpy::messages()[0] ==
           "the connection of peer 2 was closed: layout mismatch, class \"Lamp\", "
           "which is another one there (layouts: it has 1, we have 1)");
     CHECK(LogSpy::messages()[1] ==
-          "peer 1 closed the connection: layout mismatch, class \"Lamp\", which it lacks, or has "
-          "another one of: its log tells");
+          "the connection of peer 1 was closed: layout mismatch, class \"Lamp\": property "
+          "\"colour\" is missing here");
+    CHECK(LogSpy::messages()[2] ==
+          "peer 2 has another layout of class \"Lamp\": property \"colour\" is missing there");
 }
 
 TEST_CASE("Close log: a server that never answers and a line that fell silent log differently",

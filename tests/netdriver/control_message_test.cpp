@@ -2,6 +2,7 @@
 //
 // Messages of the control channel: which bytes are one, to the last of them.
 #include "control_message.h"
+#include "layout_messages.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -85,6 +86,21 @@ bool reads_described_layout(std::span<const std::byte> message) {
     return is_read;
 }
 
+bool reads_refused_layout(std::span<const std::byte> message) {
+    RefusedLayout refused;
+    refused.name_hash = 77;
+    const bool is_read = read_refused_layout(message, refused);
+    CHECK(is_read != (refused.name_hash == 77));
+    return is_read;
+}
+
+bool reads_layout_difference(std::span<const std::byte> message) {
+    ClassDifference difference;
+    const bool is_read = read_layout_difference(message, difference);
+    CHECK(is_read != difference.class_name.empty());
+    return is_read;
+}
+
 bool reads_notice(std::span<const std::byte> message) {
     BitReader objects({});
     return read_destruction_notice(message, objects);
@@ -107,7 +123,16 @@ bool reads_initial_batch_started(std::span<const std::byte> message) {
     const Bytes description(5, std::byte{9});
     const auto known = known_layout_message({{3, 4}, "Pawn"}, memory);
     const auto described = described_layout_message(description, memory);
+    const auto refused = refused_layout_message({0x1234, description}, memory);
+    const auto difference = layout_difference_message(
+        {"Pawn", {LayoutAspect::Kind, "health", "int32", "int16"}}, 1'024, memory);
+    const std::size_t difference_bytes = difference.size();
+    REQUIRE(difference_bytes == 2 + 1 + 4 + 1 + 6 + 1 + 5 + 1 + 5);
     return {
+        {"refused layout", to_bytes(refused), reads_refused_layout,
+         [](std::size_t bytes) { return bytes >= 1 + 4; }},
+        {"layout difference", to_bytes(difference), reads_layout_difference,
+         [](std::size_t bytes) { return bytes == 2 + 1 + 4 + 1 + 6 + 1 + 5 + 1 + 5; }},
         {"hello", control_hello(wire_version, id_count, false), reads_hello, may_hello_have},
         {"hello taking layouts", control_hello(wire_version, id_count, true), reads_hello,
          may_hello_have},

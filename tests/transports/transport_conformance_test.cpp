@@ -45,6 +45,34 @@ TEMPLATE_TEST_CASE("Transport: datagrams of every size arrive as they were sent"
     }
 }
 
+TEMPLATE_TEST_CASE("Transport: a clock that begins below zero is as good as any", "[transport]",
+                   REPLAYOUT_ALL_ENDS) {
+    // An hour below, and so little below that it passes zero amid the exchange.
+    for (const std::int64_t begin_ms : {std::int64_t{-3'600'000}, std::int64_t{-20}}) {
+        TestType ends;
+        ends.begin_at(NetTime::from_milliseconds(begin_ms));
+        for (int i = 0; i < 3; ++i) {
+            ends.add_client();
+        }
+        ends.connect_all();
+        SeededRandom random(7);
+        for (int round = 0; round < 60; ++round) {
+            const std::size_t index = random.below(3);
+            const Bytes sent = random_bytes(random, random.between(1, 900));
+            ends.client(index).send(ends.server_peer(index), sent);
+            PeerId client;
+            Bytes received;
+            REQUIRE(receive_soon(ends, ends.server(), client, received));
+            CHECK(received == sent);
+            ends.server().send(client, sent);
+            PeerId server;
+            REQUIRE(receive_soon(ends, ends.client(index), server, received));
+            CHECK(received == sent);
+            ends.advance();
+        }
+    }
+}
+
 TEMPLATE_TEST_CASE("Transport: peers are told apart, and stay who they are", "[transport]",
                    REPLAYOUT_ALL_ENDS) {
     TestType ends;

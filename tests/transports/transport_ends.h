@@ -35,6 +35,7 @@ namespace replayout::test {
 ///     add_client()     another client; returns its index
 ///     connect_all()    until datagrams of all clients go through
 ///     advance()        a millisecond of the clock, and what is done once a tick
+///     begin_at(time)   before the first advance(): where the clock begins
 ///     server_peer(i)   who the server is to that client
 class LoopbackEnds {
   public:
@@ -45,6 +46,7 @@ class LoopbackEnds {
     }
     void connect_all() {}
     void advance() {}
+    void begin_at(NetTime) {}
     [[nodiscard]] Transport& server() { return *server_; }
     [[nodiscard]] Transport& client(std::size_t index) { return *clients_[index]; }
     [[nodiscard]] PeerId server_peer(std::size_t) const { return PeerId{1}; }
@@ -68,6 +70,7 @@ class SimulatedEnds {
         now_ = now_.plus_milliseconds(1);
         network_.advance(now_);
     }
+    void begin_at(NetTime time) { now_ = time; }
     [[nodiscard]] Transport& server() { return *server_; }
     [[nodiscard]] Transport& client(std::size_t index) { return *clients_[index]; }
     [[nodiscard]] PeerId server_peer(std::size_t) const { return PeerId{1}; }
@@ -136,6 +139,7 @@ class SocketEnds {
         }
         server_->tick(now_);
     }
+    void begin_at(NetTime time) { now_ = time; }
     [[nodiscard]] auto& server() { return *server_; }
     [[nodiscard]] auto& client(std::size_t index) { return *clients_[index]; }
     [[nodiscard]] PeerId server_peer(std::size_t index) const { return clients_[index]->server(); }

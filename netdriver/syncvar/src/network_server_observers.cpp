@@ -260,7 +260,9 @@ bool NetworkServer::is_near_host(const NetworkIdentity& object) const {
     const Vector3& place = object.transform.position;
     const bool is_own =
         object.interest_range_ > 0 && interest_.kind != InterestKind::SpatialHashing;
-    const float range = is_own ? object.interest_range_ : interest_.effective_range();
+    // As the driver does for clients: what is seen stays so for an eighth farther.
+    const float reach = object.is_host_visible_ ? 1.125f : 1.0f;
+    const float range = reach * (is_own ? object.interest_range_ : interest_.effective_range());
     const float x = place.x - eye.x;
     const float y = axes_ == InterestAxes::XZ ? 0 : place.y - eye.y;
     const float z = axes_ == InterestAxes::XY ? 0 : place.z - eye.z;

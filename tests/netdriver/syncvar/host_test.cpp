@@ -4,10 +4,13 @@
 #include <replayout/syncvar/network_client.h>
 #include <replayout/syncvar/network_server.h>
 
+#include <cmath>
 #include <string>
 #include <vector>
 
 #include "support/arena_game.h"
+#include "support/run_seed.h"
+#include "support/seeded_random.h"
 
 namespace replayout::test {
 namespace {
@@ -154,6 +157,78 @@ TEST_CASE("U62 Host: what is near is visible, what is far is there and hidden", 
     game.tick();
     CHECK(take_told(near_fighter) == Told{"hidden from host"});
     CHECK(take_told(far_fighter) == Told{"shown to host", "health 100 -> 2"});
+}
+
+TEST_CASE("Host: it sees what a client at the same place sees, wherever things and players move",
+          "[syncvar][random]") {
+    constexpr float range = 100.0f;
+    // A client's distances are held to within a twelfth, and what is seen stays for an eighth.
+    const auto is_beyond_doubt = [](float distance) {
+        return distance < range * 0.91f || distance > range * 1.125f * 1.09f;
+    };
+    SeededRandom random(run_seed());
+    ArenaOptions options;
+    options.interest = {InterestKind::Distance, range};
+    ArenaGame game(options);
+    NetworkConnection& host = game.server().start_host();
+    NetworkIdentity& host_player = game.server().instantiate(game.types().pawn());
+    REQUIRE(game.server().add_player_for_connection(host, host_player));
+    game.join();
+    game.settle();
+    NetworkIdentity& client_player = game.server().instantiate(game.types().pawn());
+    REQUIRE(game.server().add_player_for_connection(game.connection(0), client_player));
+    std::vector<NetworkIdentity*> objects;
+    for (int i = 0; i < 30; ++i) {
+        objects.push_back(&game.spawn(game.types().pawn()));
+        objects.back()->set_position({static_cast<float>(random.below(400)), 0, 0});
+    }
+    std::uint32_t compared = 0;
+    for (int round = 0; round < 60; ++round) {
+        const float place = static_cast<float>(random.below(400));
+        host_player.set_position({place, 0, 0});
+        client_player.set_position({place, 0, 0});
+        for (int i = 0; i < 5; ++i) {
+            NetworkIdentity& moved = *objects[random.below(30)];
+            moved.set_position({static_cast<float>(random.below(400)), 0, 0});
+        }
+        game.tick(4);
+        for (const NetworkIdentity* object : objects) {
+            const float distance = std::abs(object->transform.position.x - place);
+            if (is_beyond_doubt(distance)) {
+                ++compared;
+                INFO("seed " << run_seed() << ", round " << round << ", distance " << distance);
+                REQUIRE(object->is_visible_to_host() == (game.on_client(0, *object) != nullptr));
+            }
+        }
+    }
+    CHECK(compared > 1'000);
+}
+
+TEST_CASE("Host: what it sees at the edge of its range stays, as it does for a client",
+          "[syncvar]") {
+    ArenaOptions options;
+    options.interest = {InterestKind::Distance, 100};
+    ArenaGame game(options);
+    NetworkConnection& host = game.server().start_host();
+    NetworkIdentity& player = game.server().instantiate(game.types().pawn());
+    REQUIRE(game.server().add_player_for_connection(host, player));
+    NetworkIdentity& post = game.spawn(game.types().pawn());
+    post.set_position({99, 0, 0});
+    game.tick();
+    (void)take_told(post.component<Fighter>(0));
+    CHECK(post.is_visible_to_host());
+    for (int i = 0; i < 20; ++i) {
+        player.set_position({i % 2 == 0 ? -6.0f : 4.0f, 0, 0});  // 105 and 95 away
+        game.tick();
+        CHECK(post.is_visible_to_host());
+    }
+    CHECK(take_told(post.component<Fighter>(0)).empty());
+    player.set_position({-15, 0, 0});
+    game.tick();
+    CHECK_FALSE(post.is_visible_to_host());
+    player.set_position({-6, 0, 0});  // beyond the range, and not seen
+    game.tick();
+    CHECK_FALSE(post.is_visible_to_host());
 }
 
 TEST_CASE("Host: commands and functions for its client run here, those for all where it sees them",
