@@ -10,8 +10,8 @@
 namespace replayout {
 
 CallSender::CallSender(const ObjectStore& objects, ConnectionPairs& pairs, WaitingValues& values,
-                       SentRecords& records, ObjectChannels& channels, PacketSender& packets,
-                       RemoteFunctionSender& calls, SendContext& context,
+                       SentRecords& records, ObjectChannels& channels, HiddenStates& hidden_states,
+                       PacketSender& packets, RemoteFunctionSender& calls, SendContext& context,
                        const SenderSettings& settings, std::span<std::byte> body,
                        MemoryMeters& memory)
     : objects_(objects),
@@ -19,6 +19,7 @@ CallSender::CallSender(const ObjectStore& objects, ConnectionPairs& pairs, Waiti
       values_(values),
       records_(records),
       channels_(channels),
+      hidden_states_(hidden_states),
       packets_(packets),
       calls_(calls),
       context_(context),
@@ -172,10 +173,15 @@ bool CallSender::collect_call_blocks(const OutgoingCall& call, std::size_t& byte
         scratch_.carried_packet = packets_.open_packet_number();
         scratch_.carried.clear();
     }
-    std::size_t offset = 0;
     for (const NamedObject& named : call.named) {
         const bool is_carried = std::find(scratch_.carried.begin(), scratch_.carried.end(),
                                           named.index) != scratch_.carried.end();
+        if (is_meant_as_hidden(call, named)) {
+            if (!is_carried && !collect_hidden_block(named.index, bytes)) {
+                return false;
+            }
+            continue;
+        }
         if (!is_meant(call, named) || is_carried) {
             continue;
         }
@@ -199,16 +205,52 @@ bool CallSender::collect_call_blocks(const OutgoingCall& call, std::size_t& byte
             return false;
         }
         std::size_t size = 0;
+        const std::size_t offset = call_blocks_end();
         if (!encode_since(named.index, complete, scratch_.body.subspan(offset), size)) {
             return false;
         }
         if (size > 0) {
             scratch_.call_blocks.push_back(
                 {named.index, offset, size, context_.scratch.array_steps});
-            offset += size;
             bytes += size + PacketBuilder::block_head_bytes_max;
         }
     }
+    return true;
+}
+
+std::size_t CallSender::call_blocks_end() const noexcept {
+    return scratch_.call_blocks.empty()
+               ? 0
+               : scratch_.call_blocks.back().offset + scratch_.call_blocks.back().size;
+}
+
+bool CallSender::is_meant_as_hidden(const OutgoingCall& call,
+                                    const NamedObject& named) const noexcept {
+    const BitRow& frozen = pairs_.dormancy().frozen;
+    return frozen.test(named.index) && frozen.test(ObjectStore::index_of(call.channel)) &&
+           is_named_alive(named);
+}
+
+bool CallSender::collect_hidden_block(std::uint32_t index, std::size_t& bytes) {
+    if (!hidden_states_.is_at_rest(index)) {
+        return false;
+    }
+    const HiddenStates::State* state = hidden_states_.find(index);
+    if (state == nullptr) {
+        return true;
+    }
+    const std::size_t offset = call_blocks_end();
+    const std::size_t size = state->block.size();
+    const std::size_t bytes_with = bytes + size + PacketBuilder::block_head_bytes_max;
+    if (bytes_with > packets_.builder().room_bytes() ||
+        call_array_steps() + state->array_steps > SendContext::array_steps_in_packet) {
+        hidden_states_.send_ahead(index);
+        return false;
+    }
+    std::copy(state->block.begin(), state->block.end(),
+              scratch_.body.begin() + static_cast<std::ptrdiff_t>(offset));
+    scratch_.call_blocks.push_back({index, offset, size, state->array_steps});
+    bytes = bytes_with;
     return true;
 }
 
@@ -273,7 +315,8 @@ void CallSender::write_call_blocks() {
         REPLAYOUT_ASSERT(is_added);
         (void)is_added;
         packets_.builder().spend_array_steps(block.array_steps);
-        if (PairValidator* validator = pairs_.validator()) {
+        const bool is_hidden = pairs_.dormancy().frozen.test(block.index);
+        if (PairValidator* validator = pairs_.validator(); validator != nullptr && !is_hidden) {
             validator->block_sent(block.index, bytes);
         }
         if (!settings_.type_counters.empty()) {
@@ -281,6 +324,10 @@ void CallSender::write_call_blocks() {
                 &settings_.type_counters[objects_.at(block.index)->layout_number()];
         }
         count_block(bytes.size(), BlockMiss::WithCall, context_);
+        scratch_.carried.push_back(block.index);
+        if (is_hidden) {
+            continue;  // nothing is owed of it, whatever becomes of the packet
+        }
         const bool is_complete =
             !pairs_.extra_of(block.index)
                  .left_out.is_any_seen(objects_.at(block.index)->changelist_state().conditions(),
@@ -289,7 +336,6 @@ void CallSender::write_call_blocks() {
             records_.take_owed(block.index, records_.sending_position_of(block.index)),
             is_complete);
         pairs_.pending().clear(block.index);
-        scratch_.carried.push_back(block.index);
     }
 }
 

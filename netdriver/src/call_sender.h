@@ -21,6 +21,7 @@
 #include <replayout/send_properties.h>
 
 #include "connection_pairs.h"
+#include "hidden_states.h"
 #include "object_channels.h"
 #include "packet_sender.h"
 #include "remote_function_encoder.h"
@@ -39,9 +40,9 @@ class CallSender {
   public:
     /// `body` has room for a packet, and is scratch between two calls of a function here.
     CallSender(const ObjectStore& objects, ConnectionPairs& pairs, WaitingValues& values,
-               SentRecords& records, ObjectChannels& channels, PacketSender& packets,
-               RemoteFunctionSender& calls, SendContext& context, const SenderSettings& settings,
-               std::span<std::byte> body, MemoryMeters& memory);
+               SentRecords& records, ObjectChannels& channels, HiddenStates& hidden_states,
+               PacketSender& packets, RemoteFunctionSender& calls, SendContext& context,
+               const SenderSettings& settings, std::span<std::byte> body, MemoryMeters& memory);
 
     /// A call of what `encoder` was set to. Sent or Queued, or a refusal: of the encoder, or Full,
     /// where there is no room for one so large. Requires has_room_for_call().
@@ -95,16 +96,25 @@ class CallSender {
     [[nodiscard]] bool encode_since(std::uint32_t index, Version complete,
                                     std::span<std::byte> room, std::size_t& size);
     [[nodiscard]] std::size_t call_array_steps() const noexcept;
+    /// Where the next of them goes in Scratch::body.
+    [[nodiscard]] std::size_t call_blocks_end() const noexcept;
     void write_call_blocks();
     /// It must be there, and be what it was, before the call may run.
     [[nodiscard]] bool is_meant(const OutgoingCall& call, const NamedObject& named) const noexcept;
     [[nodiscard]] bool is_named_alive(const NamedObject& named) const noexcept;
+    /// It was hidden, and so was the target: what it was then goes with the call.
+    [[nodiscard]] bool is_meant_as_hidden(const OutgoingCall& call,
+                                          const NamedObject& named) const noexcept;
+    /// Adds its block to those that go with the call, and its size to `bytes`. False: the call
+    /// waits.
+    [[nodiscard]] bool collect_hidden_block(std::uint32_t index, std::size_t& bytes);
 
     const ObjectStore& objects_;
     ConnectionPairs& pairs_;
     WaitingValues& values_;
     SentRecords& records_;
     ObjectChannels& channels_;
+    HiddenStates& hidden_states_;
     PacketSender& packets_;
     RemoteFunctionSender& calls_;
     SendContext& context_;

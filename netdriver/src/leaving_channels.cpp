@@ -7,11 +7,13 @@ namespace replayout {
 
 LeavingChannels::LeavingChannels(const ObjectStore& objects, ConnectionPairs& pairs,
                                  ObjectChannels& channels, RemoteFunctionSender& calls,
-                                 const NetConfig& config, NetStats& stats, MemoryMeters& memory)
+                                 HiddenStates& hidden_states, const NetConfig& config,
+                                 NetStats& stats, MemoryMeters& memory)
     : objects_(objects),
       pairs_(pairs),
       channels_(channels),
       calls_(calls),
+      hidden_states_(hidden_states),
       stats_(stats),
       timeout_ms_(config.close_waits_for_calls_ms),
       leaving_(Allocator<std::pair<std::uint32_t, Leaving>>(&memory.pairs)),
@@ -37,14 +39,25 @@ void LeavingChannels::leave(std::uint32_t index, ChannelCloseReason reason) {
         leaving.since = was_leaving ? leaving.since : calls_.now();
         leaving.reason = reason;
         pairs_.dormancy().leaving.insert(index);
-        // Whatever its calls wait for is sent, and it is in no bundle any more.
-        (void)pairs_.edit(index);
-        pairs_.pending().set(index);
+        (void)pairs_.edit(index);  // it is in no bundle any more
+        if (!pairs_.dormancy().frozen.test(index)) {
+            pairs_.pending().set(index);  // whatever its calls wait for is sent
+        }
     } else {
         channels_.close_object(index, reason);
         pairs_.pending().clear(index);
     }
     pairs_.dormancy().irrelevant.insert(index);
+}
+
+bool LeavingChannels::leave_hidden(std::uint32_t index) {
+    const bool is_kept = hidden_states_.keep(index);
+    if (pairs_.has_object(index)) {
+        pairs_.dormancy().frozen.insert(index);
+    }
+    leave(index, ChannelCloseReason::Relevancy);
+    pairs_.pending().clear(index);
+    return is_kept;
 }
 
 void LeavingChannels::return_later(std::uint32_t index) {
@@ -62,7 +75,9 @@ void LeavingChannels::forget_return(std::uint32_t index) {
 void LeavingChannels::forget(std::uint32_t index) {
     if (is_leaving(index)) {
         forget_return(index);
+        hidden_states_.forget(index);
         pairs_.dormancy().leaving.erase(index);
+        pairs_.dormancy().frozen.erase(index);
         leaving_.erase(index);
     }
 }
@@ -129,6 +144,7 @@ void LeavingChannels::close_family(std::uint32_t index) {
     if (pairs_.dormancy().returning.test(index)) {
         returned_.push_back(index);
     }
+    hidden_states_.forget(index);
     channels_.close_object(index, reason);
     pairs_.pending().clear(index);
 }

@@ -8,9 +8,11 @@
 //             |------------ leaving -------------------------|
 //
 // The client is not to have such an object (PairDormancy::irrelevant): nothing new is sent of it,
-// and no new call. What was owed until then still goes, since a call may wait for it. All of a
-// family that leaves goes together, so a call finds the parts of its object. The wait is bounded
-// (NetConfig::close_waits_for_calls_ms); then the calls are dropped.
+// and no new call. All of a family that leaves goes together, so a call finds the parts of its
+// object. The wait is bounded (NetConfig::close_waits_for_calls_ms); then the calls are dropped.
+//
+// What was owed of a removed object still goes, since a call may wait for it: the game changes it
+// no more. A hidden object changes, so nothing of it goes but what HiddenStates kept for its calls.
 #pragma once
 
 #include <replayout/netdriver/channel_close_reason.h>
@@ -20,6 +22,7 @@
 #include <replayout/reflection/memory.h>
 
 #include "connection_pairs.h"
+#include "hidden_states.h"
 #include "object_channels.h"
 #include "remote_function_sender.h"
 
@@ -37,8 +40,8 @@ class LeavingChannels {
     };
 
     LeavingChannels(const ObjectStore& objects, ConnectionPairs& pairs, ObjectChannels& channels,
-                    RemoteFunctionSender& calls, const NetConfig& config, NetStats& stats,
-                    MemoryMeters& memory);
+                    RemoteFunctionSender& calls, HiddenStates& hidden_states,
+                    const NetConfig& config, NetStats& stats, MemoryMeters& memory);
 
     /// The client has the object, or is being sent it, and reliable calls of it are on their way.
     /// O(calls).
@@ -46,6 +49,9 @@ class LeavingChannels {
     /// The client loses the object of that slot, after the reliable calls of its family. If the
     /// client does not have it, it goes at once.
     void leave(std::uint32_t index, ChannelCloseReason reason);
+    /// The same of an object that is hidden. False: what its calls need is more than is kept, and
+    /// it should go at once.
+    [[nodiscard]] bool leave_hidden(std::uint32_t index);
     /// The client is to have the object again after the close, with the calls that are made from
     /// now on.
     void return_later(std::uint32_t index);
@@ -84,6 +90,7 @@ class LeavingChannels {
     ConnectionPairs& pairs_;
     ObjectChannels& channels_;
     RemoteFunctionSender& calls_;
+    HiddenStates& hidden_states_;
     NetStats& stats_;
     std::uint32_t timeout_ms_;
     FlatMap<std::uint32_t, Leaving> leaving_;  // by object index

@@ -45,7 +45,8 @@ ObjectChannels::ObjectChannels(const ObjectStore& objects, ConnectionPairs& pair
       incoming_calls_(incoming_calls),
       stats_(stats),
       peer_(peer),
-      removed_(Allocator<std::pair<std::uint32_t, RemovedObject>>(&memory.pairs)) {}
+      removed_(Allocator<std::pair<std::uint32_t, RemovedObject>>(&memory.pairs)),
+      frozen_roles_(Allocator<std::pair<std::uint32_t, ObjectRole>>(&memory.pairs)) {}
 
 void ObjectChannels::queue_open(std::uint32_t index, const OpenPayload& payload) {
     queue_bunch(packets_.reliable(), pairs_.edit(index), open_header(index),
@@ -93,6 +94,10 @@ void ObjectChannels::close_object(std::uint32_t index, ChannelCloseReason reason
     const bool is_kept = pairs_.dormancy().kept.test(index);
     if (pairs_.has_object(index)) {
         note_closing_name(index);
+    }
+    if (pairs_.dormancy().frozen.test(index)) {
+        packets_.reliable().take_back({BunchTag::Kind::HiddenState, index, 0});
+        frozen_roles_.erase(index);
     }
     pairs_.dormancy().closed(index);
     part_notices_.forget_object(index);
@@ -182,7 +187,13 @@ void ObjectChannels::begin(std::uint32_t index) {
 
 OpenPayload ObjectChannels::open_payload_of(std::uint32_t index) const noexcept {
     const NetworkObjectInfo& info = *objects_.at(index);
-    const ObjectRole role = objects_.has_owner(index) ? info.facts().role_of(peer_) : ObjectRole();
+    const auto frozen = frozen_roles_.find(index);
+    ObjectRole role;
+    if (frozen != frozen_roles_.end()) {
+        role = frozen->second;
+    } else if (objects_.has_owner(index)) {
+        role = info.facts().role_of(peer_);
+    }
     return {info.guid(), info.layout_number(), role, &info.spawn_record()};
 }
 
@@ -242,7 +253,8 @@ bool ObjectChannels::bunch_delivered(const BunchTag& tag) {
     const bool is_early = tag.kind == BunchTag::Kind::Open &&
                           channel_state(pairs_[tag.object_index]) == ChannelState::OpenSent &&
                           !has_outer_for_certain(tag.object_index);
-    if (PairValidator* validator = pairs_.validator(); validator != nullptr && !is_early) {
+    PairValidator* const validator = pairs_.validator();
+    if (validator != nullptr && !is_early && tag.kind != BunchTag::Kind::HiddenState) {
         validator->bunch_delivered(tag);
     }
     SendingRepState& pair = pairs_.edit(tag.object_index);
@@ -352,7 +364,8 @@ CallableState ObjectChannels::callable(ChannelIndex channel) const noexcept {
     }
     switch (channel_state(pairs_[index])) {
         case ChannelState::Open:
-            return CallableState::Yes;
+            // Of what is hidden it may not know yet.
+            return pairs_.dormancy().frozen.test(index) ? CallableState::Late : CallableState::Yes;
         case ChannelState::Closing:
             return CallableState::Late;
         default:

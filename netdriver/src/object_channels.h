@@ -80,6 +80,11 @@ class ObjectChannels {
     }
     /// The client has a subobject, or will have it before it hears of a close.
     [[nodiscard]] bool has_part_for_certain(std::uint32_t index) const noexcept;
+    /// The object is hidden, and its role for the client changes. If its channel opens once more
+    /// for calls, its open says what the role was before.
+    void freeze_role(std::uint32_t index, const ObjectFacts& before) {
+        frozen_roles_.try_emplace(index, before.role_of(peer_));
+    }
     [[nodiscard]] CallableState callable(ChannelIndex channel) const noexcept;
     /// No close is under way.
     [[nodiscard]] bool is_idle() const noexcept { return closing_count_ == 0; }
@@ -122,7 +127,8 @@ class ObjectChannels {
     RemoteFunctionReceiver& incoming_calls_;
     NetStats& stats_;
     PeerId peer_;
-    FlatMap<std::uint32_t, RemovedObject> removed_;  // by object index
+    FlatMap<std::uint32_t, RemovedObject> removed_;    // by object index
+    FlatMap<std::uint32_t, ObjectRole> frozen_roles_;  // likewise, where they changed since
     std::uint32_t closing_count_ = 0;
 };
 

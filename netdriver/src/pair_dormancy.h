@@ -37,6 +37,7 @@ struct PairDormancy {
           asked(resource),
           irrelevant(resource),
           leaving(resource),
+          frozen(resource),
           returning(resource),
           awaits_outer(resource),
           resting_words(resource) {}
@@ -48,6 +49,7 @@ struct PairDormancy {
         stirs(index);
         kept.erase(index);
         leaving.erase(index);
+        frozen.erase(index);
         returning.erase(index);
         awaits_outer.erase(index);
     }
@@ -84,6 +86,9 @@ struct PairDormancy {
     /// Besides, its channel stays open for reliable calls that were made before; see
     /// LeavingChannels.
     BitRow leaving;
+    /// It leaves because it was hidden. Nothing that it became since is sent, and its values with
+    /// the calls alone; see HiddenStates.
+    BitRow frozen;
     /// It leaves, and is to come again after that.
     BitRow returning;
     /// The open of a subobject was delivered, and that of its outer was not.

@@ -41,7 +41,9 @@ void PartNoticeSender::send_part_notices() {
         const DestroyedNames* names = objects_.destroyed_parts_of(index);
         PartNotices::Entry& notice = entry->second;
         const ChannelState channel = channel_state(pairs_[index]);
-        const bool has_channel = channel == ChannelState::OpenSent || channel == ChannelState::Open;
+        const bool has_channel =
+            (channel == ChannelState::OpenSent || channel == ChannelState::Open) &&
+            !pairs_.dormancy().frozen.test(index);
         const bool is_told = names == nullptr || notice.next >= names->count();
         if (is_told && notice.under_way_count == 0) {
             entry = entries.erase(entry);

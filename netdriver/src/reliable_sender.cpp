@@ -16,6 +16,7 @@ namespace {
         case BunchTag::Kind::Open:
             return Share::Objects;
         case BunchTag::Kind::Value:
+        case BunchTag::Kind::HiddenState:
             return Share::Values;
         default:
             return Share::Messages;
@@ -313,7 +314,8 @@ std::uint32_t ReliableSender::abandon_unsent(ChannelIndex channel) {
 
 template <typename Visitor>
 void ReliableSender::for_each_part(const BunchTag& value, Visitor visit) {
-    REPLAYOUT_ASSERT(value.kind == BunchTag::Kind::Value);
+    REPLAYOUT_ASSERT(value.kind == BunchTag::Kind::Value ||
+                     value.kind == BunchTag::Kind::HiddenState);
     for (Row& each : rows_) {
         for (BunchMap* bunches : {&each.lost, &each.unsent, &each.in_flight}) {
             for (auto& [order, bunch] : *bunches) {

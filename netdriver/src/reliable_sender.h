@@ -44,13 +44,21 @@ inline constexpr std::size_t share_count = 3;
 
 /// What a bunch was for, told to its sender when it is delivered.
 struct BunchTag {
-    enum class Kind : std::uint8_t { Control, Open, Close, Value, Role, PartsDestroyed };
+    enum class Kind : std::uint8_t {
+        Control,
+        Open,
+        Close,
+        Value,
+        HiddenState,
+        Role,
+        PartsDestroyed
+    };
 
     Kind kind = Kind::Control;
     std::uint32_t object_index = 0;
     /// Value: the property. A message of the object's channel: its sequence.
     std::uint32_t handle = 0;
-    /// Value: it was taken back, and the other end throws it away.
+    /// Value, HiddenState: it was taken back, and the other end throws it away.
     bool is_taken_back = false;
 };
 

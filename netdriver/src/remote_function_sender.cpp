@@ -114,10 +114,12 @@ std::uint32_t RemoteFunctionSender::reliable_count(ChannelIndex channel) const n
         }));
 }
 
-bool RemoteFunctionSender::has_fresh_call(ChannelIndex channel) const noexcept {
+bool RemoteFunctionSender::has_fresh_call(std::uint32_t index) const noexcept {
+    const auto is_fresh = [&](const NamedObject& named) {
+        return named.index == index && !named.has_version;
+    };
     return std::any_of(calls_.begin(), calls_.end(), [&](const OutgoingCall& call) {
-        return call.is_reliable && call.channel == channel && !call.named.empty() &&
-               !call.named.front().has_version;
+        return call.is_reliable && std::any_of(call.named.begin(), call.named.end(), is_fresh);
     });
 }
 

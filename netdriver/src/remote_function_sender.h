@@ -150,8 +150,8 @@ class RemoteFunctionSender {
     [[nodiscard]] bool has_calls(ChannelIndex channel) const noexcept;
     /// How many reliable ones, but for the channel's next life. O(calls).
     [[nodiscard]] std::uint32_t reliable_count(ChannelIndex channel) const noexcept;
-    /// Whether a reliable one means what its object is as of the next compare. O(calls).
-    [[nodiscard]] bool has_fresh_call(ChannelIndex channel) const noexcept;
+    /// Whether a reliable one means what that object is as of the next compare. O(calls).
+    [[nodiscard]] bool has_fresh_call(std::uint32_t index) const noexcept;
     [[nodiscard]] bool is_idle() const noexcept { return calls_.empty(); }
     /// Any waits to be sent of which that share is to send next: Values parts that go ahead,
     /// Messages all else. O(calls).

@@ -32,9 +32,12 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& p
                 incoming_calls_, stats, settings.peer, memory),
       dormant_channels_(objects, pairs_, values_, roles_, part_notices_, channels_, packets, calls_,
                         stats),
-      leaving_channels_(objects, pairs_, channels_, calls_, settings.config, stats, memory),
-      call_sender_(objects, pairs_, values_, records_, channels_, packets, calls_, context,
-                   settings, body_, memory),
+      hidden_states_(objects, pairs_, values_, records_, packets, calls_, context, settings.config,
+                     memory),
+      leaving_channels_(objects, pairs_, channels_, calls_, hidden_states_, settings.config, stats,
+                        memory),
+      call_sender_(objects, pairs_, values_, records_, channels_, hidden_states_, packets, calls_,
+                   context, settings, body_, memory),
       order_(settings.candidates, pairs_.placed(), &memory.pairs),
       to_settle_(Allocator<std::uint32_t>(&memory.scratch)),
       hidden_(&memory.validation) {}
@@ -329,6 +332,9 @@ void ReplicationSender::validate_pairs() {
     ChangeMask& excused = context_.scratch.owed;
     for (std::uint32_t index = validator->take_touched(); index != BitRow::no_bit;
          index = validator->take_touched()) {
+        if (is_frozen(index)) {
+            continue;  // it is told nothing any more
+        }
         if (pairs_.dormancy().awaits_outer.test(index)) {
             continue;  // what is delivered of it meanwhile is thrown away, and owed again
         }
@@ -356,6 +362,10 @@ void ReplicationSender::validate_pairs() {
 }
 
 SendOutcome ReplicationSender::replicate_actor(std::uint32_t index) {
+    if (is_frozen(index)) {
+        pairs_.pending().clear(index);
+        return SendOutcome::Done;
+    }
     if (!settings_.type_counters.empty()) {
         context_.type_counters = &settings_.type_counters[objects_.at(index)->layout_number()];
     }

@@ -6,7 +6,8 @@
 //
 //     CallSender         remote calls, each with the state that it means
 //     DormantChannels    closes the channels of what goes dormant or is torn off
-//     LeavingChannels    closes the channels of what goes for good, after its calls
+//     LeavingChannels    closes the channels of objects that go, after their calls
+//     HiddenStates       what calls need of objects that were hidden, as these were then
 //     ObjectChannels     opens and closes channels, an outer before its parts
 //     PartNoticeSender   tells the client of parts that were destroyed
 //     RoleSender         tells the client of its roles
@@ -27,6 +28,7 @@
 #include "call_sender.h"
 #include "connection_pairs.h"
 #include "dormant_channels.h"
+#include "hidden_states.h"
 #include "initial_batch.h"
 #include "kept_room.h"
 #include "leaving_channels.h"
@@ -92,6 +94,10 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     void decline_bundles() { bundle_sender_.decline(settings_.changes); }
     /// The object of that slot is something else to this connection from now on than it was.
     void facts_changed(std::uint32_t index, const ObjectFacts& before, const ObjectFacts& after) {
+        if (is_frozen(index)) {
+            channels_.freeze_role(index, before);
+            return;
+        }
         stir();
         pairs_.facts_changed(index, before, after);
         roles_.facts_changed(index, before, after);
@@ -99,6 +105,9 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     /// A property of that object, of condition Dynamic, is about to be of condition `after`.
     void dynamic_condition_changed(std::uint32_t index, ParentIndex parent,
                                    LifetimeCondition after) {
+        if (is_frozen(index)) {
+            return;
+        }
         stir();
         pairs_.dynamic_condition_changed(index, parent, after);
     }
@@ -121,13 +130,25 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     }
     /// One of these calls was made since the object was compared, as far as is known.
     [[nodiscard]] bool has_fresh_call(std::uint32_t index) const noexcept {
-        return calls_.has_fresh_call(ObjectStore::channel_of(index));
+        return calls_.has_fresh_call(index);
     }
     /// The client loses the object as soon as the calls of its family have arrived.
     void leave_behind_calls(std::uint32_t index, ChannelCloseReason reason) {
         stir();
         initial_batch_.release(index);  // a call may have opened it before its turn
         leaving_channels_.leave(index, reason);
+    }
+    /// The same of an object that is hidden, and stays as it is for the client. False: what its
+    /// calls need is more than is kept, and it should go at once: see close_left_now().
+    [[nodiscard]] bool hide_behind_calls(std::uint32_t index) {
+        stir();
+        return leaving_channels_.leave_hidden(index);
+    }
+    /// The object of that slot is compared outside of a flush, so it has two versions in the next.
+    void leave_bundles(std::uint32_t index) {
+        stir();
+        pairs_.grow();
+        (void)pairs_.edit(index);
     }
     [[nodiscard]] bool is_leaving(std::uint32_t index) const noexcept {
         return pairs_.dormancy().leaving.test(index);
@@ -148,10 +169,9 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     /// In each flush, before anything is sent: closes the channels of objects that need not wait
     /// any more. Returns those that went without their calls.
     [[nodiscard]] std::span<const LeavingChannels::DroppedCalls> close_left() {
-        if (leaving_channels_.is_empty()) {
-            return {};
+        if (!leaving_channels_.is_empty()) {
+            stir();
         }
-        stir();
         return leaving_channels_.close_ready();
     }
     [[nodiscard]] bool has_leaving() const noexcept { return !leaving_channels_.is_empty(); }
@@ -349,6 +369,9 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
         return is_settled() && pairs_.dormancy().becoming.is_empty();
     }
     [[nodiscard]] bool may_have_regular_pairs() const noexcept;
+    [[nodiscard]] bool is_frozen(std::uint32_t index) const noexcept {
+        return pairs_.dormancy().frozen.test(index);
+    }
     /// When regular pairs are sent what changed.
     enum class BundleTurn : std::uint8_t {
         None,   ///< with all else: they are regular no more
@@ -434,6 +457,7 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     RemoteFunctionReceiver incoming_calls_;
     ObjectChannels channels_;
     DormantChannels dormant_channels_;
+    HiddenStates hidden_states_;
     LeavingChannels leaving_channels_;
     CallSender call_sender_;
     SendOrder order_;                  // of a flush, with a cap

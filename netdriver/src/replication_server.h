@@ -206,7 +206,8 @@ class ReplicationServer {
         }
     }
     /// Whether a client is to have a subobject, where it has the outer.
-    [[nodiscard]] bool is_shown(const Client& client, std::uint32_t index) const;
+    [[nodiscard]] bool is_shown(const Client& client, std::uint32_t index,
+                                const ObjectFacts& facts) const;
     /// Of what changed since the last time, before anything is sent.
     void update_relevancy();
     /// The same of one object or part, as far as it did not move: before it is called.
@@ -214,8 +215,14 @@ class ReplicationServer {
     void decide_relevancy(Client& client, std::uint32_t index);
     /// The same was decided anew, for one client, of an object and all parts of it.
     void show_family(Client& client, std::uint32_t index, bool is_relevant);
-    /// `waits`: for reliable calls of one of them.
-    void hide_family(ReplicationSender& sender, std::uint32_t index, bool waits);
+    /// At once, or after the reliable calls of the family.
+    void hide_family(Client& client, std::uint32_t index);
+    void hide_at_once(ReplicationSender& sender, std::uint32_t index);
+    /// False: what the calls need is more than is kept.
+    [[nodiscard]] bool hide_behind_calls(Client& client, std::uint32_t index);
+    /// Parts that a client sees no longer when their owner changes so: before it does, as their
+    /// calls need what the client may see until then.
+    void hide_parts_before(std::uint32_t index, const ObjectFacts& facts);
     void show_parts(Client& client, std::uint32_t index);
     void show_part(Client& client, std::uint32_t part);
     void show_part_to_all(std::uint32_t part);
@@ -230,6 +237,8 @@ class ReplicationServer {
     void depart_family(NetObjectId id, ChannelCloseReason reason);
     /// Compares the object for the last time, if a call that is on its way means its present state.
     void compare_before_departure(std::uint32_t index);
+    /// The same of an object that is hidden from one client, and stays.
+    void compare_before_hiding(std::uint32_t index);
     /// The game is done with the object of that slot.
     void depart(std::uint32_t index, ChannelCloseReason reason);
     /// Before a flush: closes the channels of removed or hidden objects whose calls have arrived.

@@ -30,7 +30,8 @@ bool ReplicationServer::must_depart(std::uint32_t index) const {
     }
     return has_departing_part ||
            std::any_of(clients_.begin(), clients_.end(), [&](const Client* client) {
-               return is_joined(*client) && is_family_called(client->sender, index);
+               return is_joined(*client) &&
+                      (client->sender.is_leaving(index) || is_family_called(client->sender, index));
            });
 }
 
@@ -41,7 +42,9 @@ void ReplicationServer::depart_family(NetObjectId id, ChannelCloseReason reason)
     // Inner before outer.
     std::reverse(family_.begin(), family_.end());
     for_each_joined([&](Client& client) {
-        const bool waits = is_family_called(client.sender, id.index);
+        // A part that is hidden with its outer goes with it.
+        const bool waits =
+            client.sender.is_leaving(id.index) || is_family_called(client.sender, id.index);
         for (const std::uint32_t index : family_) {
             if (waits) {
                 client.sender.leave_behind_calls(index, reason);
@@ -70,6 +73,21 @@ void ReplicationServer::compare_before_departure(std::uint32_t index) {
     const ValueScope calling_out(is_calling_out_, true);
     if (const void* memory = world_.object_memory(info.object())) {
         (void)info.changelist_state().update(memory, shadow_ids_, stats_.replication);
+    }
+}
+
+void ReplicationServer::compare_before_hiding(std::uint32_t index) {
+    NetworkObjectInfo& info = *objects_.at(index);
+    if (!info.changelist_state().is_due()) {
+        return;
+    }
+    // It may be compared once more in the flush, and regular pairs reckon with one new version.
+    for_each_joined([&](Client& client) { client.sender.leave_bundles(index); });
+    const ValueScope calling_out(is_calling_out_, true);
+    const void* memory = world_.object_memory(info.object());
+    if (memory != nullptr &&
+        info.changelist_state().update(memory, shadow_ids_, stats_.replication)) {
+        changes_.objects.set(index);
     }
 }
 

@@ -138,20 +138,18 @@ void ReplicationServer::decide_relevancy(Client& client, std::uint32_t index) {
     interest_.relevancy_changed(client.interest, index);
 }
 
-bool ReplicationServer::is_shown(const Client& client, std::uint32_t index) const {
-    const NetworkObjectInfo& info = *objects_.at(index);
-    const LifetimeCondition condition = info.family().condition;
+bool ReplicationServer::is_shown(const Client& client, std::uint32_t index,
+                                 const ObjectFacts& facts) const {
+    const LifetimeCondition condition = objects_.at(index)->family().condition;
     return condition == LifetimeCondition::NetGroup
                ? client.is_replay || interest_.groups().is_in_any(index, client.interest.groups)
-               : passes(condition, client.sender.flags_for(info.facts()));
+               : passes(condition, client.sender.flags_for(facts));
 }
 
 void ReplicationServer::show_family(Client& client, std::uint32_t index, bool is_relevant) {
     ReplicationSender& sender = client.sender;
     if (!is_relevant) {
-        // Its calls would carry along what the client may not see any more, so they do not hold it
-        // back.
-        hide_family(sender, index, false);
+        hide_family(client, index);
         return;
     }
     if (sender.is_leaving(index)) {
@@ -171,21 +169,62 @@ void ReplicationServer::show_family(Client& client, std::uint32_t index, bool is
     show_parts(client, index);
 }
 
-void ReplicationServer::hide_family(ReplicationSender& sender, std::uint32_t index, bool waits) {
+void ReplicationServer::hide_family(Client& client, std::uint32_t index) {
     if (objects_.at(index)->is_removed()) {
         return;  // it goes already
+    }
+    if (!is_family_called(client.sender, index)) {
+        hide_at_once(client.sender, index);
+        return;
+    }
+    is_any_leaving_ = true;
+    if (!hide_behind_calls(client, index)) {
+        note_dropped_calls(client, client.sender.close_left_now(index));
+    }
+}
+
+void ReplicationServer::hide_at_once(ReplicationSender& sender, std::uint32_t index) {
+    if (objects_.at(index)->is_removed()) {
+        return;
     }
     // Parts first: a client that has them has the whole.
     std::uint32_t part = objects_.first_part_of(index);
     for (; part != ObjectStore::no_index; part = objects_.at(part)->family().next) {
-        hide_family(sender, part, waits);
+        hide_at_once(sender, part);
     }
     sender.forget_return(index);
-    if (!waits) {
-        sender.set_relevant(index, false);
-    } else if (!sender.dormancy().irrelevant.test(index)) {
-        is_any_leaving_ = true;
-        sender.leave_behind_calls(index, ChannelCloseReason::Relevancy);
+    sender.set_relevant(index, false);
+}
+
+bool ReplicationServer::hide_behind_calls(Client& client, std::uint32_t index) {
+    if (objects_.at(index)->is_removed()) {
+        return true;
+    }
+    bool is_kept = true;
+    std::uint32_t part = objects_.first_part_of(index);
+    for (; part != ObjectStore::no_index; part = objects_.at(part)->family().next) {
+        is_kept = hide_behind_calls(client, part) && is_kept;
+    }
+    ReplicationSender& sender = client.sender;
+    sender.forget_return(index);
+    if (sender.dormancy().irrelevant.test(index)) {
+        return is_kept;
+    }
+    if (sender.has_fresh_call(index)) {
+        compare_before_hiding(index);
+    }
+    return sender.hide_behind_calls(index) && is_kept;
+}
+
+void ReplicationServer::hide_parts_before(std::uint32_t index, const ObjectFacts& facts) {
+    std::uint32_t part = objects_.first_part_of(index);
+    for (; part != ObjectStore::no_index; part = objects_.at(part)->family().next) {
+        for_each_joined([&](Client& client) {
+            if (client.sender.dormancy().is_shown(part) && !is_shown(client, part, facts)) {
+                hide_family(client, part);
+            }
+        });
+        hide_parts_before(part, facts);
     }
 }
 
@@ -202,7 +241,8 @@ void ReplicationServer::show_part(Client& client, std::uint32_t part) {
     }
     const std::uint32_t outer = objects_.at(part)->family().outer;
     const bool is_shown_whole = !client.sender.dormancy().irrelevant.test(outer);
-    show_family(client, part, is_shown_whole && is_shown(client, part));
+    const ObjectFacts& facts = objects_.at(part)->facts();
+    show_family(client, part, is_shown_whole && is_shown(client, part, facts));
 }
 
 void ReplicationServer::show_part_to_all(std::uint32_t part) {

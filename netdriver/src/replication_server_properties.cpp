@@ -47,6 +47,7 @@ void ReplicationServer::set_facts(NetObjectId id, const ObjectFacts& facts) {
     if (facts == objects_.at(id.index)->facts()) {
         return;
     }
+    hide_parts_before(id.index, facts);
     const ObjectFacts before = objects_.at(id.index)->facts();
     objects_.for_each_in_family(id.index, [&](std::uint32_t index) { set_facts_of(index, facts); });
     for (const ObjectFacts* owned : {&before, &facts}) {

@@ -47,7 +47,7 @@ void RoleSender::send_roles() {
     for (auto entry = entries.begin(); entry != entries.end();) {
         const std::uint32_t index = entry->first;
         const ObjectRole role = objects_.at(index)->facts().role_of(peer_);
-        if (entry->second.is_under_way) {
+        if (entry->second.is_under_way || pairs_.dormancy().frozen.test(index)) {
             ++entry;
             continue;
         }

@@ -44,6 +44,7 @@ struct Hearing {
     std::set<std::uint32_t> before_close;
     std::uint32_t last = 0;  ///< that ran
     std::set<std::uint32_t> heard;
+    bool is_hidden = false;
 };
 
 struct Member {
@@ -127,6 +128,10 @@ class Game {
         for (std::uint32_t i = random_.percent(30) ? 1 + random_.below(3) : 0u; i > 0; --i) {
             call(object, member);
         }
+        if (random_.percent(4)) {
+            const std::size_t client = random_.below(client_count);
+            set_hidden(object, member, client, !member.clients[client].is_hidden);
+        }
         if (random_.percent(3)) {
             remove(object);
         }
@@ -139,17 +144,31 @@ class Game {
         }
         ++member.number;
         for (Hearing& client : member.clients) {
-            client.expected.insert(member.number);
+            if (!client.is_hidden) {
+                client.expected.insert(member.number);
+            }
         }
     }
 
     /// Where it is not open by now, as far as the server knows, it may never be.
     void leave(ObjectHandle object, Hearing& hearing, std::size_t client) {
+        if (hearing.is_hidden) {
+            return;
+        }
         if (!net_.server().driver.connection_shadow(CallFixture::client_peer(client),
                                                     net_.id_of(object))) {
             hearing.expected = hearing.heard;
         }
         hearing.before_close = hearing.expected;
+    }
+
+    void set_hidden(ObjectHandle object, Member& member, std::size_t client, bool is_hidden) {
+        if (is_hidden) {
+            leave(object, member.clients[client], client);
+        }
+        member.clients[client].is_hidden = is_hidden;
+        net_.server().driver.interest().set_relevant_for(CallFixture::client_peer(client),
+                                                         net_.id_of(object), !is_hidden);
     }
 
     void remove(ObjectHandle object) {
@@ -189,7 +208,7 @@ class Game {
     bool is_before_close_ = true;
 };
 
-TEST_CASE("Calls before a close: random games in which objects come, are called and go",
+TEST_CASE("Calls before a close: random games in which objects come, are called, hidden and go",
           "[netdriver][rpc][random]") {
     const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 4);
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {

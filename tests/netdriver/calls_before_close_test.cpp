@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // A reliable call that was accepted runs at each client that has its object, before the object goes
-// there, whatever is lost. What is hidden goes at once.
+// there: removed, or hidden, whatever is lost.
 #include <replayout/netdriver/interest.h>
 #include <replayout/netdriver/net_driver.h>
 #include <replayout/netdriver/net_rates.h>
@@ -116,24 +116,184 @@ TEST_CASE("Calls before a close: all run whatever is lost, repeated and overtake
     }
 }
 
-TEST_CASE("Calls before a close: what is hidden goes at once, and its calls with it",
+TEST_CASE("Calls before a close: all run when the object is hidden in the same tick",
           "[netdriver][rpc][interest]") {
-    CallFixture net;
+    CallFixture net(lossy_network());
     const ObjectHandle turret = net.join_with_turret();
+    Diary diary(net.client(0).world);
+    for (std::uint32_t i = 1; i <= 3; ++i) {
+        (void)net.call(turret, "client_tell", {i, {}, ""});
+    }
+    hide(net, 0, turret);
+    // It is hidden at once for all that comes now.
+    CHECK_FALSE(
+        net.server().driver.is_relevant_for(CallFixture::client_peer(0), net.id_of(turret)));
+    CHECK(net.call(turret, "client_tell", {4, {}, ""}) == CallResult::NotOwned);
+    CHECK(net.call(turret, "multicast_boom", {5, {}, ""}) == CallResult::Ran);
+    REQUIRE(net.settle());
+    CHECK(diary.lines == Lines{"tell 1", "tell 2", "tell 3", "despawn"});
+    CHECK(net.server().driver.stats().calls_dropped == 0);
+    hide(net, 0, turret, false);
+    REQUIRE(net.settle());
+    (void)net.call(turret, "client_tell", {6, {}, ""});
+    REQUIRE(net.settle());
+    CHECK(heard(net.client(0), "tell") == Numbers{1, 2, 3, 6});
+}
+
+TEST_CASE(
+    "Calls before a close: what is shown again meanwhile comes again, and hears what was called "
+    "since",
+    "[netdriver][rpc][interest]") {
+    CallFixture net(lossy_network());
+    const ObjectHandle turret = net.join_with_turret();
+    const PeerId client = CallFixture::client_peer(0);
     Diary diary(net.client(0).world);
     (void)net.call(turret, "client_tell", {1, {}, ""});
     hide(net, 0, turret);
-    CHECK_FALSE(
-        net.server().driver.is_relevant_for(CallFixture::client_peer(0), net.id_of(turret)));
     CHECK(net.call(turret, "client_tell", {2, {}, ""}) == CallResult::NotOwned);
+    net.turret(turret).power = 7;
+    hide(net, 0, turret, false);
+    CHECK(net.server().driver.is_relevant_for(client, net.id_of(turret)));
+    CHECK(net.call(turret, "client_tell", {3, {}, ""}) == CallResult::Sent);
+    CHECK(net.call(turret, "client_tell", {4, {}, ""}) == CallResult::Sent);
+    REQUIRE(net.settle());
+    CHECK(diary.lines == Lines{"tell 1", "despawn", "spawn", "tell 3", "tell 4"});
+    CHECK(net.turret_on(0, turret).power == 7);
+    CHECK(net.server().driver.stats().calls_dropped == 0);
+
+    // And hidden once more before it came again: what was called meanwhile is not for him.
+    diary.lines.clear();
+    (void)net.call(turret, "client_tell", {5, {}, ""});
+    hide(net, 0, turret);
+    hide(net, 0, turret, false);
+    (void)net.call(turret, "client_tell", {6, {}, ""});
+    hide(net, 0, turret);
+    CHECK_FALSE(net.server().driver.is_relevant_for(client, net.id_of(turret)));
+    REQUIRE(net.settle());
+    CHECK(diary.lines == Lines{"tell 5", "despawn"});
+    CHECK(net.server().driver.stats().calls_dropped == 1);
+}
+
+TEST_CASE("Calls before a close: what a hidden object becomes does not go with its calls",
+          "[netdriver][rpc][interest]") {
+    CallFixture net;
+    const ObjectHandle turret = net.join_with_turret();
+    const NetObjectId id = net.id_of(turret);
+    const PeerId client = CallFixture::client_peer(0);
+    net.server().driver.clear_owner(id);
+    REQUIRE(net.settle());
+    for (const int ticks : {0, 1, 5}) {
+        INFO("hidden " << ticks << " ticks after the call");
+        Turret& state = net.turret(turret);
+        const Turret& shown = net.turret_on(0, turret);
+        const std::uint32_t secret = shown.secret;
+        const std::uint32_t power = state.power + 1;
+        bool is_dropping = true;
+        net.server().transport.set_script([&](Bytes&) { return !is_dropping; });
+        state.power = power;
+        CHECK(net.call(turret, "multicast_boom", {power, {}, ""}) == CallResult::Sent);
+        net.tick(ticks);
+        hide(net, 0, turret);
+        state.power = 1'000;
+        state.secret = 1'000;
+        state.label = "newer";
+        net.server().driver.set_owner(id, client);
+        net.tick(3);
+        is_dropping = false;
+        std::uint32_t seen = 0;
+        net.client(0).world.on_told = [&](const std::string& what, ObjectHandle) {
+            if (what == "despawn") {
+                seen = shown.power;
+                CHECK(shown.secret == secret);
+                CHECK(shown.label != "newer");
+            }
+        };
+        REQUIRE(net.settle());
+        CHECK(seen == power);
+        CHECK(net.client(0).world.heard.back().number == power);
+        CHECK(net.client(0).world.heard.back().power == power);
+        net.client(0).world.on_told = nullptr;
+        state.label = "older";
+        state.secret = 0;
+        state.power = power;
+        net.server().driver.clear_owner(id);
+        hide(net, 0, turret, false);
+        REQUIRE(net.settle());
+    }
+}
+
+TEST_CASE("Calls before a close: state larger than a packet goes ahead of a hidden object's call",
+          "[netdriver][rpc][interest]") {
+    CallFixture net(lossy_network());
+    const ObjectHandle turret = net.join_with_turret();
+    Diary diary(net.client(0).world);
+    Turret& state = net.turret(turret);
+    for (std::string& page : state.pages) {
+        page.assign(900, 'a');
+    }
+    state.power = 7;
+    (void)net.call(turret, "client_tell", {1, {}, ""});
+    (void)net.call(turret, "client_tell", {2, {}, ""});
+    hide(net, 0, turret);
+    state.power = 8;
+    state.pages[3] = "newer";
+    const Turret& shown = net.turret_on(0, turret);
+    std::vector<std::string> pages;
+    net.client(0).world.on_callee = [&](const Machine& callee, const Order&) {
+        pages.push_back(static_cast<const Turret&>(callee).pages[3]);
+        CHECK(&callee == &shown);
+        CHECK(callee.power == 7);
+    };
+    REQUIRE(net.settle());
+    CHECK(diary.lines == Lines{"tell 1", "tell 2", "despawn"});
+    CHECK(pages == std::vector<std::string>(2, std::string(900, 'a')));
+}
+
+TEST_CASE("Calls before a close: a hidden object whose calls need too much goes at once",
+          "[netdriver][rpc][interest]") {
+    CallFixtureOptions options;
+    options.server.bunch_bytes_max = options.client.bunch_bytes_max = 1'200;
+    CallFixture net(options);
+    const ObjectHandle turret = net.join_with_turret();
+    Diary diary(net.client(0).world);
+    LogSpy log(LogLevel::Warning);
+    for (std::string& page : net.turret(turret).pages) {
+        page.assign(900, 'a');
+    }
+    (void)net.call(turret, "client_tell", {1, {}, ""});
+    hide(net, 0, turret);
     REQUIRE(net.settle());
     CHECK(diary.lines == Lines{"despawn"});
     CHECK(net.server().driver.stats().calls_dropped == 1);
-    hide(net, 0, turret, false);
+    REQUIRE(log.messages().size() == 1);
+    CHECK(contains(log.messages().front(), "1 of its reliable calls"));
+}
+
+TEST_CASE("Calls before a close: a part that is hidden with its outer, and removed, goes with it",
+          "[netdriver][rpc][subobjects][interest]") {
+    CallFixture net;
+    const ObjectHandle tank = net.join_with_turret();
+    NetDriver& driver = net.server().driver;
+    const ObjectHandle gun = net.server().world.add();
+    const NetObjectId gun_id = driver.add_subobject(net.id_of(tank), turret_layout(), gun);
     REQUIRE(net.settle());
-    (void)net.call(turret, "client_tell", {3, {}, ""});
+    Diary diary(net.client(0).world);
+    bool is_dropping = true;
+    net.server().transport.set_script([&](Bytes&) { return !is_dropping; });
+    net.server().world.turret(gun).power = 3;
+    (void)net.call(tank, "client_tell", {1, gun, ""});
+    hide(net, 0, tank);
+    net.server().world.turret(gun).power = 4;
+    net.tick(2);
+    driver.remove_object(gun_id);
+    net.server().world.remove(gun);
+    net.tick(2);
+    is_dropping = false;
     REQUIRE(net.settle());
-    CHECK(heard(net.client(0), "tell") == Numbers{3});
+    CHECK(diary.lines == Lines{"tell 1", "despawn", "despawn"});
+    CHECK(net.client(0).world.heard.back().target_power == 3);
+    CHECK(driver.stats().calls_dropped == 0);
+    CHECK(driver.object_count() == 1);
 }
 
 TEST_CASE("Calls before a close: one of four clients is slow, and all of them hear all",
@@ -299,29 +459,35 @@ TEST_CASE("Calls before a close: an open on its way counts as open, one not begu
 
 TEST_CASE("Calls before a close: a family goes as a whole, when all calls of it ran",
           "[netdriver][rpc][subobjects]") {
-    CallFixture net(lossy_network());
-    const ObjectHandle tank = net.join_with_turret();
-    NetDriver& driver = net.server().driver;
-    const ObjectHandle gun = net.server().world.add();
-    const NetObjectId gun_id = driver.add_subobject(net.id_of(tank), turret_layout(), gun);
-    const ObjectHandle barrel = net.server().world.add();
-    (void)driver.add_subobject(gun_id, turret_layout(), barrel);
-    REQUIRE(net.settle());
-    REQUIRE(net.client(0).world.object_count() == 3);
-    Diary diary(net.client(0).world);
-    Order order{1, {}, ""};
-    (void)net.call(tank, "client_tell", order);
-    order.number = 2;
-    CHECK(driver.call_function(gun_id, "client_tell", &order) == CallResult::Sent);
-    net.remove(tank);
-    net.server().world.remove(gun);
-    net.server().world.remove(barrel);
-    net.network().heal();
-    REQUIRE(net.settle());
-    REQUIRE(diary.lines.size() == 5);
-    std::sort(diary.lines.begin(), diary.lines.begin() + 2);
-    CHECK(diary.lines == Lines{"tell 1", "tell 2", "despawn", "despawn", "despawn"});
-    CHECK(net.client(0).world.object_count() == 0);
+    for (const bool is_hidden : {false, true}) {
+        CallFixture net(lossy_network());
+        const ObjectHandle tank = net.join_with_turret();
+        NetDriver& driver = net.server().driver;
+        const ObjectHandle gun = net.server().world.add();
+        const NetObjectId gun_id = driver.add_subobject(net.id_of(tank), turret_layout(), gun);
+        const ObjectHandle barrel = net.server().world.add();
+        (void)driver.add_subobject(gun_id, turret_layout(), barrel);
+        REQUIRE(net.settle());
+        REQUIRE(net.client(0).world.object_count() == 3);
+        Diary diary(net.client(0).world);
+        Order order{1, {}, ""};
+        (void)net.call(tank, "client_tell", order);
+        order.number = 2;
+        CHECK(driver.call_function(gun_id, "client_tell", &order) == CallResult::Sent);
+        if (is_hidden) {
+            hide(net, 0, tank);
+        } else {
+            net.remove(tank);
+            net.server().world.remove(gun);
+            net.server().world.remove(barrel);
+        }
+        net.network().heal();
+        REQUIRE(net.settle());
+        REQUIRE(diary.lines.size() == 5);
+        std::sort(diary.lines.begin(), diary.lines.begin() + 2);
+        CHECK(diary.lines == Lines{"tell 1", "tell 2", "despawn", "despawn", "despawn"});
+        CHECK(net.client(0).world.object_count() == 0);
+    }
 }
 
 TEST_CASE("Calls before a close: a part goes alone after its calls, and its outer after that",
@@ -344,6 +510,8 @@ TEST_CASE("Calls before a close: a part goes alone after its calls, and its oute
     driver.set_dormancy(net.id_of(tank), NetDormancy::DormantAll);
     driver.set_dormancy(net.id_of(tank), NetDormancy::Awake);
     driver.set_owner(net.id_of(tank), CallFixture::client_peer(0));
+    hide(net, 0, tank);
+    hide(net, 0, tank, false);
     net.tick(3);
     net.remove(tank);
     is_dropping = false;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // What a client may not see is in none of its packets: each is searched, bit by bit, for values
-// that say whose they are.
+// that say whose they are. An object that is hidden after it was called goes behind its calls: with
+// them go values that the client saw when it was hidden, and none that are newer.
 #include <replayout/netdriver/net_driver.h>
 #include <replayout/netdriver/net_rates.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -116,6 +118,10 @@ class SecretGame {
     std::array<std::uint64_t, kind_count> found{};  ///< in packets
 
   private:
+    struct Hide {
+        std::uint32_t tick = 0;
+        std::array<bool, kind_count> was_seen{};
+    };
     struct VaultState {
         ObjectHandle object;
         std::size_t whole = 0;                                  ///< itself, or what it is a part of
@@ -124,6 +130,9 @@ class SecretGame {
         // Of a whole.
         std::optional<PeerId> owner;
         std::map<PeerId, bool> said;
+        /// What a client saw when it was hidden, as long as its channel may be open for calls.
+        std::map<PeerId, std::vector<Hide>> hides;
+        std::map<PeerId, bool> was_shown;
         /// The last tick in which a client saw it, by kind.
         std::map<PeerId, std::array<std::uint32_t, kind_count>> seen;
     };
@@ -189,7 +198,46 @@ class SecretGame {
         return {static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(kind), tick_};
     }
 
+    [[nodiscard]] bool is_shown(PeerId peer, const VaultState& vault) const {
+        return may_see(peer, vault, Kind::Everyones);
+    }
+
     void act(std::size_t index) {
+        note_who_sees();
+        act_on(index);
+        note_who_is_hidden();
+    }
+    void note_who_is_hidden() {
+        for (VaultState& vault : vaults_) {
+            for (std::size_t client = 0; client < game_.client_count(); ++client) {
+                const PeerId peer = VaultGame::peer_of(client);
+                const bool was_shown = std::exchange(vault.was_shown[peer], is_shown(peer, vault));
+                if (was_shown && !vault.was_shown[peer]) {
+                    Hide& hide = vault.hides[peer].emplace_back();
+                    hide.tick = tick_;
+                    for (std::size_t kind = 0; kind < kind_count; ++kind) {
+                        hide.was_seen[kind] = vault.seen[peer][kind] == tick_;
+                    }
+                }
+            }
+        }
+    }
+    /// It goes with a call of an object that was hidden, and the client saw it then.
+    [[nodiscard]] bool is_as_hidden(PeerId peer, const MarkedValue& value) {
+        VaultState& vault = vaults_.at(value.object);
+        if (driver().connection_shadow(peer, game_.id_of(vault.object)).has_value()) {
+            vault.hides[peer].clear();  // it was opened since
+        }
+        const std::vector<Hide>& hides = vault.hides[peer];
+        return std::any_of(hides.begin(), hides.end(), [&](const Hide& hide) {
+            return hide.was_seen[value.kind] && value.tick <= hide.tick;
+        });
+    }
+    [[nodiscard]] std::uint32_t seen_by(PeerId peer, const MarkedValue& value) {
+        return vaults_.at(value.object).seen[peer].at(value.kind);
+    }
+
+    void act_on(std::size_t index) {
         VaultState& vault = vaults_[index];
         VaultState& whole = vaults_[vault.whole];
         const NetObjectId whole_id = game_.id_of(whole.object);
@@ -275,10 +323,10 @@ class SecretGame {
         for (const SeenDatagram& datagram : game_.server_transport().sent) {
             for_each_marked(datagram.bytes, [&](const MarkedValue& value) {
                 const Kind kind = static_cast<Kind>(value.kind);
-                const std::uint32_t seen =
-                    vaults_.at(value.object).seen[datagram.peer].at(value.kind);
+                const std::uint32_t seen = seen_by(datagram.peer, value);
                 ++found.at(value.kind);
-                if (seen < (is_call(kind) ? value.tick : tick_)) {
+                const bool is_past = seen < (is_call(kind) ? value.tick : tick_);
+                if (is_past && !is_as_hidden(datagram.peer, value)) {
                     FAIL("vault " << value.object << ", kind " << value.kind << " of tick "
                                   << value.tick << " in a packet of tick " << tick_ << " to peer "
                                   << datagram.peer.value << ", who saw it in tick " << seen);

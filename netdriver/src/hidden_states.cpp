@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#include "hidden_states.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "object_bunch.h"
+#include "value_scope.h"
+
+namespace replayout {
+
+HiddenStates::HiddenStates(const ObjectStore& objects, ConnectionPairs& pairs,
+                           const WaitingValues& values, SentRecords& records, PacketSender& packets,
+                           RemoteFunctionSender& calls, SendContext& context,
+                           const NetConfig& config, MemoryMeters& memory)
+    : objects_(objects),
+      pairs_(pairs),
+      values_(values),
+      records_(records),
+      packets_(packets),
+      calls_(calls),
+      context_(context),
+      config_(config),
+      resource_(&memory.pairs),
+      states_(Allocator<std::pair<std::uint32_t, State>>(resource_)) {}
+
+bool HiddenStates::is_needed(std::uint32_t index, Version complete) const noexcept {
+    const std::uint32_t root = objects_.root_of(index);
+    return std::any_of(calls_.calls().begin(), calls_.calls().end(), [&](const OutgoingCall& call) {
+        const std::uint32_t target = ObjectStore::index_of(call.channel);
+        return !call.is_delivered && !call.is_for_next && objects_.root_of(target) == root &&
+               std::any_of(call.named.begin(), call.named.end(), [&](const NamedObject& named) {
+                   return named.index == index && (!named.has_version || named.version > complete);
+               });
+    });
+}
+
+bool HiddenStates::keep(std::uint32_t index) {
+    pairs_.grow();
+    forget(index);
+    if (!pairs_.has_object(index)) {
+        return true;
+    }
+    const Version complete = records_.complete_version(index);
+    const bool is_opening = channel_state(pairs_[index]) == ChannelState::OpenSent;
+    if (!is_needed(index, is_opening ? 0 : complete)) {
+        return true;
+    }
+    State state{Vector<std::byte>(Allocator<std::byte>(resource_))};
+    if (!encode(index, complete, state) ||
+        bytes_ + state.block.size() > config_.reliable_waiting_bytes_max) {
+        return false;
+    }
+    if (!state.block.empty()) {
+        bytes_ += state.block.size();
+        states_.emplace(index, std::move(state));
+    }
+    return true;
+}
+
+bool HiddenStates::encode(std::uint32_t index, Version complete, State& state) {
+    ChangelistState& object = objects_.at(index)->changelist_state();
+    if (packets_.has_initial_under_way(index)) {
+        set_initial(pairs_.edit(index), true);  // it may not arrive
+    }
+    OwedVersions position;
+    position.sent_version = complete;
+    position.held_version = object.layout().needs_held_version() ? complete : 0;
+    const PairExtra* extra = pairs_.find_extra(index);
+    if (extra != nullptr && extra->restart_version > complete) {
+        position.restart_version = extra->restart_version;
+    }
+    // With values that are on their way as bunches: they may have changed since.
+    ChangeMask& owed = context_.scratch.owed;
+    object.collect_owed(position, pairs_.passing_of(index), owed);
+    const DeltaStates* deltas = pairs_.deltas_of(index);
+    if (deltas != nullptr) {
+        deltas->remove_held(object, owed);
+    }
+    if (!owed.any()) {
+        return true;
+    }
+    const ValueScope delta_states(context_.delta_states, deltas);
+    const ValueScope ids(context_.receiver, &values_);
+    const ValueScope counters(context_.type_counters, nullptr);
+    const ObjectLock lock = objects_.lock(index);
+    const std::size_t byte_count = measure_block(object, position, owed, context_);
+    if (byte_count > config_.bunch_bytes_max) {
+        return false;
+    }
+    state.block.resize(byte_count);
+    BitWriter writer({state.block.data(), state.block.size()});
+    const ValueScope steps(context_.array_steps_left, std::numeric_limits<std::size_t>::max());
+    const SendResult result = send_properties(object, position, owed, writer, context_);
+    state.block.resize(result == SendResult::Whole ? writer.byte_count() : 0);
+    state.array_steps = context_.scratch.array_steps;
+    return true;
+}
+
+bool HiddenStates::is_at_rest(std::uint32_t index) const noexcept {
+    return channel_state(pairs_[index]) == ChannelState::Open && bunch_count(pairs_[index]) == 0;
+}
+
+const HiddenStates::State* HiddenStates::find(std::uint32_t index) const noexcept {
+    const auto found = states_.find(index);
+    return found == states_.end() ? nullptr : &found->second;
+}
+
+void HiddenStates::send_ahead(std::uint32_t index) {
+    REPLAYOUT_ASSERT(is_at_rest(index));
+    const Vector<std::byte>& block = states_.at(index).block;
+    const std::uint32_t fragments = packets_.reliable().fragment_count(block.size());
+    if (fragments + 1 >= bunch_count_max || !packets_.has_window_for_value(block.size())) {
+        return;
+    }
+    PairExtra& extra = pairs_.extra_of(index);
+    BunchHeader header;
+    header.channel = ObjectStore::channel_of(index);
+    const std::uint32_t count =
+        queue_bunch(packets_.reliable(), pairs_.edit(index), header, extra.next_sequence,
+                    {block.data(), block.size()}, {BunchTag::Kind::HiddenState, index, 0});
+    extra.next_sequence = static_cast<std::uint16_t>(extra.next_sequence + count);
+    forget(index);
+}
+
+void HiddenStates::forget(std::uint32_t index) noexcept {
+    const auto found = states_.find(index);
+    if (found != states_.end()) {
+        bytes_ -= found->second.block.size();
+        states_.erase(found);
+    }
+}
+
+}  // namespace replayout

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+//
+// What reliable calls of one connection need of objects that were hidden from it: encoded when the
+// object is hidden, and never again.
+//
+//     value changes, call made    hidden: encoded       value or owner changes
+//     ---------------------------------+-----------------------x----------------> not sent
+//                                      +--> [ call ][ block as of the hide ] --> delivered, close
+//
+// A call means its object and the parts of the same family that its parameters name. For each of
+// these the block has all that the client may see at that moment, and may not have yet. It goes in
+// one packet with the call, as often as that is sent. Where both do not fit into one packet the
+// block goes ahead, as a reliable bunch, and the call waits until that is delivered.
+//
+// A delta of a NetDeltaSerializer is written from what the client holds if all that is under way
+// arrives. Where that is lost the client leaves the delta alone, and the call runs without it.
+//
+// Rejected: to send the object as before, but for what changed since. The shadow has the newest
+// value alone, so a value that changed since the hide could not be sent again.
+#pragma once
+
+#include <replayout/netdriver/net_config.h>
+#include <replayout/reflection/memory.h>
+#include <replayout/send_properties.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "connection_pairs.h"
+#include "packet_sender.h"
+#include "remote_function_sender.h"
+#include "sent_records.h"
+#include "waiting_values.h"
+
+namespace replayout {
+
+class HiddenStates {
+  public:
+    struct State {
+        Vector<std::byte> block;
+        std::size_t array_steps = 0;  ///< that it costs its receiver; of one that fits a packet
+    };
+
+    /// `config` outlives this.
+    HiddenStates(const ObjectStore& objects, ConnectionPairs& pairs, const WaitingValues& values,
+                 SentRecords& records, PacketSender& packets, RemoteFunctionSender& calls,
+                 SendContext& context, const NetConfig& config, MemoryMeters& memory);
+
+    /// Keeps what calls need of the object, as of now. False, and nothing is kept: it is larger
+    /// than bunch_bytes_max, or all that is kept would exceed reliable_waiting_bytes_max.
+    [[nodiscard]] bool keep(std::uint32_t index);
+    /// The object's channel is open, and nothing that was sent on it may still change the object.
+    [[nodiscard]] bool is_at_rest(std::uint32_t index) const noexcept;
+    /// Null: calls need nothing of the object, or the client has it.
+    [[nodiscard]] const State* find(std::uint32_t index) const noexcept;
+    /// It does not fit beside a call. Queues it as a bunch if there is room, and keeps it no
+    /// longer. Requires is_at_rest().
+    void send_ahead(std::uint32_t index);
+    void forget(std::uint32_t index) noexcept;
+
+  private:
+    /// A call that was not delivered needs the object as of a later version than `complete`.
+    [[nodiscard]] bool is_needed(std::uint32_t index, Version complete) const noexcept;
+    /// Encodes what the client may lack. False: it exceeds bunch_bytes_max.
+    [[nodiscard]] bool encode(std::uint32_t index, Version complete, State& state);
+
+    const ObjectStore& objects_;
+    ConnectionPairs& pairs_;
+    const WaitingValues& values_;
+    SentRecords& records_;
+    PacketSender& packets_;
+    RemoteFunctionSender& calls_;
+    SendContext& context_;
+    const NetConfig& config_;
+    MemoryResource* resource_;
+    FlatMap<std::uint32_t, State> states_;  // by object index
+    std::size_t bytes_ = 0;                 // of all blocks
+};
+
+}  // namespace replayout

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+//
+// An Rpc that was accepted runs at each observer before its object goes there: destroyed,
+// unspawned, hidden, or out of the interest of the client.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "support/arena_game.h"
+#include "support/catch.h"
+#include "support/ledger_game.h"
+
+namespace replayout::test {
+namespace {
+
+using Told = std::vector<std::string>;
+
+/// How an observer loses an object.
+enum class End : std::uint8_t { Destroy, Unspawn, Hide, Interest };
+
+void lose(ArenaGame& game, NetworkIdentity& object, End end) {
+    switch (end) {
+        case End::Destroy:
+            game.server().destroy(object);
+            return;
+        case End::Unspawn:
+            game.server().unspawn(object);
+            return;
+        case End::Hide:
+            CHECK(game.server().hide_from(object, game.connection(0)));
+            return;
+        case End::Interest:
+            object.set_interest_group(2);
+            return;
+    }
+}
+
+}  // namespace
+
+TEST_CASE(
+    "Rpc then destroy: it runs first, however the observer loses the object, whatever is lost",
+    "[syncvar]") {
+    const End end = GENERATE(End::Destroy, End::Unspawn, End::Hide, End::Interest);
+    const std::uint32_t ticks = GENERATE(0u, 1u);
+    CAPTURE(static_cast<int>(end), ticks);
+    ArenaOptions options;
+    options.interest = {InterestKind::Team};
+    options.link.loss = 0.2;
+    options.link.latency_ms = 30;
+    ArenaGame game(options, add_ledgers({}));
+    game.join();
+    game.settle();
+    for (std::int32_t round = 1; round <= 10; ++round) {
+        NetworkIdentity& object = game.spawn(game.types().find("Plain"));
+        object.set_interest_group(0);
+        game.settle();
+        REQUIRE(game.on_client(0, object) != nullptr);
+        Ledger& server = object.component<Ledger>(0);
+        Ledger::last_told.clear();
+        game.on_client(0, object)->component<Ledger>(0).told.clear();
+        (void)server.list.add(round);
+        CHECK(server.call<&Ledger::rpc_check>(counts_of(server)) == CallResult::Sent);
+        game.tick(ticks);
+        lose(game, object, end);
+        if (end == End::Hide || end == End::Interest) {
+            game.tick(end == End::Interest ? 1 : 0);  // a tick decides who sees it
+            // What it becomes now is not for a client that lost it.
+            server.value = round;
+            (void)server.list.add(100 + round);
+            CHECK(server.call<&Ledger::rpc_check>(counts_of(server)) == CallResult::Ran);
+            game.tick();
+        }
+        game.settle();
+        CHECK(Ledger::last_told == Told{"call 0," + std::to_string(round), "stop client"});
+    }
+    CHECK(game.server().driver().stats().calls_dropped == 0);
+}
+
+}  // namespace replayout::test
