@@ -173,14 +173,8 @@ RepCursor PropertySender::take_rest(std::uint32_t index) {
 void PropertySender::keep_rest(const TakenOfPair& taken, const RepCursor& begin,
                                const RepCursor& rest) {
     records_.return_unsent_from(taken, rest);
-    RepCursor next = rest;
-    const RepLayout& layout = objects_.at(taken.index)->changelist_state().layout();
-    if (rest.element > 0 && layout.cmd(layout.cmd_of(layout.root(), rest.handle)).type ==
-                                RepLayoutCmdType::KeyedArray) {
-        next.element = 0;  // removals stand at the first of its parts
-    }
-    pairs_.extra_of(taken.index).rest = next;
-    if (next.handle > begin.handle || next.element > begin.element) {
+    pairs_.extra_of(taken.index).rest = rest;
+    if (rest.handle > begin.handle || rest.element > begin.element) {
         // The rest keeps the place that the object had; else it waits for its next turn, as others
         // would wait for it for ever.
         pairs_.placed().insert(taken.index);

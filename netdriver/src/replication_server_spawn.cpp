@@ -221,7 +221,10 @@ void ReplicationServer::tear_off_one(std::uint32_t index) {
     calendar_.forget(index);
     polled_.forget(index);
     due_.set(index);  // what it is now goes out, and nothing of what it becomes
-    for_each_joined([&](Client& client) { client.sender.tear_off(index); });
+    for_each_joined([&](Client& client) {
+        client.sender.forget_return(index);  // it is never sent to a client that does not have it
+        client.sender.tear_off(index);
+    });
 }
 
 void ReplicationServer::hand_back_torn_off_objects() {

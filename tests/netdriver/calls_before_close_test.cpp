@@ -296,6 +296,23 @@ TEST_CASE("Calls before a close: a part that is hidden with its outer, and remov
     CHECK(driver.object_count() == 1);
 }
 
+TEST_CASE("Calls before a close: what is torn off while it was to come again does not come",
+          "[netdriver][rpc][interest][tear_off]") {
+    CallFixture net;
+    const ObjectHandle turret = net.join_with_turret();
+    NetDriver& driver = net.server().driver;
+    Diary diary(net.client(0).world);
+    (void)net.call(turret, "client_tell", {1, {}, ""});
+    hide(net, 0, turret);
+    hide(net, 0, turret, false);
+    (void)net.call(turret, "client_tell", {2, {}, ""});
+    driver.tear_off(net.id_of(turret));
+    REQUIRE(net.settle());
+    CHECK(diary.lines == Lines{"tell 1", "despawn"});
+    CHECK(driver.stats().calls_dropped == 1);
+    CHECK(driver.object_count() == 0);
+}
+
 TEST_CASE("Calls before a close: one of four clients is slow, and all of them hear all",
           "[netdriver][rpc]") {
     CallFixture net;
