@@ -58,8 +58,12 @@ class SimClient final : public CraftListener {
     /// As the server knows him.
     [[nodiscard]] PeerId address() const { return network_.address_of(peer_); }
     /// Of a craft that he shows, by his handle.
-    [[nodiscard]] std::uint32_t course_of(ObjectHandle handle) const {
-        return world_->crafts().at(handle)->course;
+    [[nodiscard]] std::uint32_t cargo_version(ObjectHandle handle) const {
+        return cargo_version_of(world_->crafts().at(handle)->cargo);
+    }
+    /// Of the signals of a craft, those that ran here, and those that were before he was shown it.
+    [[nodiscard]] std::size_t signals_ran(ObjectHandle handle) const {
+        return calls_->signals_ran(handle);
     }
     [[nodiscard]] std::uint32_t connection() const noexcept { return connection_; }
     [[nodiscard]] bool is_playing() const noexcept { return driver_ != nullptr; }
