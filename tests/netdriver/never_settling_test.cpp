@@ -141,13 +141,8 @@ class NeverSettling {
         }
         return bytes + 2 * UnsettledGame::block_bytes(4);
     }
-    /// What is lost goes again as soon as that is known. That it is lost so often in a row is one
-    /// in a million.
     [[nodiscard]] double arrival_flushes() const {
-        const double attempts = options_.link.loss == 0
-                                    ? 1
-                                    : 1 + std::ceil(std::log(1e-6) / std::log(options_.link.loss));
-        return attempts * (game_.round_trip_flushes() + bounds().of_quarter(0));
+        return bounds().of_arrival(options_.link.loss, game_.round_trip_flushes());
     }
 
     // What happens

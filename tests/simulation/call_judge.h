@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -27,6 +28,11 @@ class CallBook {
     void multicast(CraftFunction function, std::uint32_t craft, std::uint32_t number);
     /// It was refused.
     void take_back(CraftFunction function, std::uint32_t craft, std::uint32_t number);
+    /// The game removed the craft.
+    void gone(std::uint32_t craft) { gone_at_[craft] = verdict_.tick(); }
+    /// The close of the craft waited for its calls as long as it may, and calls were dropped, which
+    /// is counted.
+    [[nodiscard]] bool may_lack_calls(std::uint32_t craft) const;
     void told_owner(PeerId owner, std::uint32_t craft, std::uint32_t number);
     /// A client's call runs here; `connection` is never used again.
     void ran(std::uint32_t connection, CraftFunction function, std::uint32_t craft,
@@ -40,11 +46,16 @@ class CallBook {
         return orders_.contains({owner, {craft, number}});
     }
 
+    // NetConfig::close_waits_for_calls_ms, and NetStats::calls_dropped of the server.
+    std::uint32_t close_wait_ticks = 0;
+    std::function<std::uint64_t()> dropped;
+
   private:
     using Call = std::pair<std::uint32_t, std::uint32_t>;  // craft, number
 
     Verdict& verdict_;
     std::map<std::uint32_t, std::vector<std::uint32_t>> signals_;
+    std::map<std::uint32_t, std::uint32_t> gone_at_;  // ticks, by craft
     std::set<Call> flashes_;
     std::set<std::pair<PeerId, Call>> orders_;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> steered_;  // the last
@@ -63,8 +74,11 @@ class CallJudge {
     void shown(ObjectHandle handle, std::uint32_t craft);
     void hidden(ObjectHandle handle) { lives_.erase(handle); }
     void ran(const Craft& craft, CraftFunction function, std::uint32_t number);
-    /// The craft was destroyed: what was accepted of its reliable calls ran before (I21).
+    /// The craft was destroyed: what was accepted of its reliable calls ran before, or its close
+    /// had waited as long as it may, and they were counted as dropped (I21).
     void closed(ObjectHandle handle);
+    /// Of the signals of a craft that is shown, those that ran, and those before it was shown.
+    [[nodiscard]] std::size_t signals_ran(ObjectHandle handle) const;
     /// When all is healed: nothing is missing.
     void check_all_ran();
 

@@ -197,41 +197,57 @@ TEST_CASE("Call judge: a craft that goes before its reliable calls ran is found"
     }
     refused.judge.closed(refused.craft.handle);
     CHECK(refused.invariant() == Invariant::None);
+
+    for (const bool has_waited : {false, true}) {
+        for (const std::uint64_t dropped : {0u, 3u}) {
+            JudgedCalls late;
+            late.book.close_wait_ticks = has_waited ? 0 : 1;
+            late.book.dropped = [dropped] { return dropped; };
+            late.book.gone(number);
+            late.judge.closed(late.craft.handle);
+            CHECK((late.invariant() == Invariant::None) == (has_waited && dropped > 0));
+        }
+    }
 }
 
-TEST_CASE("Staleness judge: a client that hears nothing while crafts change is found",
+TEST_CASE("Staleness judge: a client that is sent less than its cap while crafts change is found",
           "[simulation]") {
     SwarmConfig config = SwarmConfig::draw_busy(1, 0);
     config.features = {};
     config.features.add(Feature::Churn);
     config = config.redrawn();
-    config.is_judging_staleness = true;
     config.cap_bytes_per_second = 1'000'000;
     config.has_priorities = false;
     config.client_count = 1;
-    config.object_max = 4;
+    config.object_max = 100;
+    config.tick_us = 6'944;
+    config.tick_count = 1'000;
+    config.to_client.latency_ms = 10;
+    config.to_server.latency_ms = 10;
     CHECK(Simulation(config).run().is_good());
     Simulation simulation(config);
-    simulation.planted = PlantedFault::Deaf;
+    simulation.planted = PlantedFault::Slow;
     const RunResult result = simulation.run();
     CHECK(result.finding.invariant == Invariant::Staleness);
     CHECK(result.finding.tick > 60);
 }
 
-TEST_CASE("Busy bounds: they grow with more to send, less room, more loss and less priority",
+TEST_CASE("Wait bounds: they grow with more to send, less room, more beside it and more loss",
           "[simulation]") {
-    const BusyLoad load{10'000, 8'000, 33'000, 100'000, 20, 1};
-    const std::uint64_t ticks = busy_bounds::opened_ticks(load);
-    const auto with = [&](auto member, auto value) {
-        BusyLoad other = load;
-        other.*member = value;
-        return busy_bounds::opened_ticks(other);
-    };
-    CHECK(with(&BusyLoad::pending_bytes, 20'000u) > ticks);
-    CHECK(with(&BusyLoad::bytes_per_second, 4'000u) > ticks);
-    CHECK(with(&BusyLoad::lost_per_mille, 300u) > ticks);
-    CHECK(with(&BusyLoad::round_trip_us, 500'000) > ticks);
-    CHECK(with(&BusyLoad::priority_share, 0.25f) > ticks);
+    const WaitBounds bounds = WaitBounds::of_cap(8'000, 30, 1, 1'200);
+    for (const WaitBounds& slower :
+         {WaitBounds::of_cap(4'000, 30, 1, 1'200), WaitBounds::of_cap(8'000, 60, 1, 1'200)}) {
+        CHECK(slower.of_new(10'000) > bounds.of_new(10'000));
+        CHECK(slower.of_shown(10'000, 1) > bounds.of_shown(10'000, 1));
+        CHECK(slower.of_quarter(10'000) > bounds.of_quarter(10'000));
+    }
+    const WaitBounds beside = WaitBounds::of_cap(8'000, 30, 3, 1'200);
+    CHECK(beside.of_new(10'000) > bounds.of_new(10'000));
+    CHECK(beside.of_quarter(10'000) == bounds.of_quarter(10'000));
+    CHECK(bounds.of_new(20'000) > bounds.of_new(10'000));
+    CHECK(bounds.of_shown(10'000, 8) == bounds.of_shown(10'000, 1) + 7);
+    CHECK(bounds.of_arrival(0.3, 5) > bounds.of_arrival(0.1, 5));
+    CHECK(bounds.of_arrival(0.1, 9) > bounds.of_arrival(0.1, 5));
 }
 
 TEST_CASE("Call judge: a reliable call twice, left out, made up or missing is found",

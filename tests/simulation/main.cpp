@@ -2,6 +2,7 @@
 //
 // Plays simulated runs, as many as are asked for, and tells what was in them. A run that goes wrong
 // is made smaller, and the line is printed that plays it again.
+#include "simulation/planted_fault.h"
 #include "simulation/run_report.h"
 #include "simulation/shrinker.h"
 #include "simulation/simulate_options.h"
@@ -163,6 +164,14 @@ int main(int argument_count, char** argument_values) {
         std::fprintf(stderr, "simulate: %s\n%s", problem.c_str(), SimulateOptions::help().c_str());
         return 2;
     }
+#ifdef REPLAYOUT_SIMULATE_PLANTED
+    is_starvation_planted = options.plant == BusyPlant::Starvation;
+#else
+    if (options.plant == BusyPlant::Starvation) {
+        std::fputs("simulate: starvation is planted into replayout_simulate_planted\n", stderr);
+        return 2;
+    }
+#endif
     replayout::set_assert_handler(stop_at_assertion);
     if (options.first_seed != options.last_seed) {
         // The ends warn of the faults that the runs make up: too many lines to read, and each

@@ -39,8 +39,9 @@ void RunReport::add(const SwarmConfig& config, const RunResult& result) {
     sum_.secrets_seen += result.secrets_seen;
     sum_.seeks += result.seeks;
     healed_ms_max_ = std::max(healed_ms_max_, result.healed_ms);
-    sum_.shown_percent_max = std::max(sum_.shown_percent_max, result.shown_percent_max);
-    sum_.opened_percent_max = std::max(sum_.opened_percent_max, result.opened_percent_max);
+    for (std::size_t i = 0; i < wait_kind_count; ++i) {
+        sum_.waits[i] = std::max(sum_.waits[i], result.waits[i]);
+    }
 }
 
 void RunReport::print(std::FILE* file, double seconds) const {
@@ -49,6 +50,7 @@ void RunReport::print(std::FILE* file, double seconds) const {
                  static_cast<unsigned long long>(failure_count_), seconds,
                  static_cast<double>(run_count_) / std::max(seconds, 0.001));
     const FaultCounts& faults = sum_.faults;
+    const auto wait = [this](WaitKind kind) { return sum_.waits[static_cast<std::size_t>(kind)]; };
     const std::pair<const char*, std::uint64_t> rows[] = {
         {"ticks", tick_count_},
         {"packets sent", faults.sent},
@@ -85,8 +87,12 @@ void RunReport::print(std::FILE* file, double seconds) const {
         {"secrets seen by owners", sum_.secrets_seen},
         {"seeks in recordings", sum_.seeks},
         {"longest healing, ms", healed_ms_max_},
-        {"oldest shown, % of the bound", sum_.shown_percent_max},
-        {"latest open, % of the bound", sum_.opened_percent_max},
+        {"longest wait of a new craft, % of the bound", wait(WaitKind::New)},
+        {"of a shown one that changed", wait(WaitKind::Shown)},
+        {"of what was lost", wait(WaitKind::Lost)},
+        {"of a large value", wait(WaitKind::Value)},
+        {"of a call", wait(WaitKind::Call)},
+        {"of a join", wait(WaitKind::Join)},
     };
     for (const auto& [name, value] : rows) {
         print_row(file, name, value);

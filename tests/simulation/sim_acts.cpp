@@ -99,6 +99,7 @@ void SimServer::forget(ObjectHandle handle) {
     for (const ObjectHandle gone : all) {
         ++counts_.removed;
         trace_.gone(crafts_.at(gone).number);
+        calls_.gone(crafts_.at(gone).number);
         handles_.erase(crafts_.at(gone).number);
         crafts_.erase(gone);
         graveyard_.push_back(gone);

@@ -49,7 +49,9 @@ void SimClient::join(std::uint32_t connection) {
         calls_->shown(handle, number);
     };
     world_->on_despawn = [this](ObjectHandle handle, ChannelCloseReason reason) {
-        if (swarm_.is_judging_closes && reason == ChannelCloseReason::Destroyed) {
+        // With the session all goes.
+        const bool is_joined = driver_->state() == ConnectionState::Joined;
+        if (swarm_.is_judging_closes && is_joined && reason == ChannelCloseReason::Destroyed) {
             calls_->closed(handle);
         }
         if (!is_hostile) {

@@ -57,9 +57,13 @@ class SimClient final : public CraftListener {
     [[nodiscard]] PeerId peer() const noexcept { return peer_; }
     /// As the server knows him.
     [[nodiscard]] PeerId address() const { return network_.address_of(peer_); }
-    /// The course of a craft that the client shows, by its handle at the client.
-    [[nodiscard]] std::uint32_t course_of(ObjectHandle handle) const {
-        return world_->crafts().at(handle)->course;
+    /// Which write the cargo of a craft is of, by the handle of the craft at the client.
+    [[nodiscard]] std::uint32_t cargo_version(ObjectHandle handle) const {
+        return cargo_version_of(world_->crafts().at(handle)->cargo);
+    }
+    /// The number of signals of a craft that ran here, or were made before the client had it.
+    [[nodiscard]] std::size_t signals_ran(ObjectHandle handle) const {
+        return calls_->signals_ran(handle);
     }
     [[nodiscard]] std::uint32_t connection() const noexcept { return connection_; }
     [[nodiscard]] bool is_playing() const noexcept { return driver_ != nullptr; }

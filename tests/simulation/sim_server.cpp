@@ -20,6 +20,9 @@ namespace {
     settings.executor = executor;
     settings.executor_work_min = 0;
     settings.layout_policy = layout_policy(swarm);
+    if (swarm.plant == BusyPlant::CallLoss) {
+        settings.config.close_waits_for_calls_ms = 0;
+    }
     return settings;
 }
 
@@ -38,6 +41,17 @@ constexpr std::uint64_t craft_bytes = 150;
 
 }  // namespace
 
+std::uint32_t cargo_version_of(std::string_view cargo) noexcept {
+    std::uint32_t version = 0;
+    for (const char letter : cargo.substr(std::min(cargo.size(), cargo_word.size()))) {
+        if (letter < '0' || letter > '9') {
+            break;
+        }
+        version = 10 * version + static_cast<std::uint32_t>(letter - '0');
+    }
+    return version;
+}
+
 SimServer::SimServer(const SwarmConfig& swarm, const TwinSettings& twin, Transport& transport,
                      Verdict& verdict, TraceDigest& digest, HistoryTrace& trace)
     : swarm_(swarm),
@@ -55,6 +69,9 @@ SimServer::SimServer(const SwarmConfig& swarm, const TwinSettings& twin, Transpo
     if (!add_craft_layouts(driver_, craft_version_) || !driver_.listen()) {
         verdict_.fail(Invariant::Healing, "the server does not start");
     }
+    calls_.close_wait_ticks = static_cast<std::uint32_t>(
+        std::int64_t{1'000} * net_config(swarm).close_waits_for_calls_ms / swarm.tick_us);
+    calls_.dropped = [this] { return driver_.stats().calls_dropped; };
     trace_.secret("orders");
     choose_work();
 }
@@ -167,25 +184,12 @@ void SimServer::stir(Choices& row) {
         histories_[state.number].note(heading_slot, craft.heading);
         counts_.writes += 2;
     }
-    ticks_of_versions_.resize(version_ + 1, tick_);
 }
 
-std::uint64_t SimServer::world_bytes() const {
-    std::uint64_t bytes = 0;
-    for (const auto& [handle, state] : crafts_) {
-        const Craft& craft = *world_.crafts().at(handle);
-        bytes += craft_bytes + craft.label.size() + 6 * craft.crew.size() + 60 * craft.legs.size() +
-                 16 * craft.hold.items.size();
-    }
-    return bytes;
-}
-
-std::uint64_t SimServer::cargo_bytes() const {
-    std::uint64_t bytes = 0;
-    for (const auto& [handle, state] : crafts_) {
-        bytes += world_.crafts().at(handle)->cargo.size();
-    }
-    return bytes;
+std::size_t SimServer::block_bytes(ObjectHandle handle) const {
+    const Craft& craft = *world_.crafts().at(handle);
+    return craft_bytes + craft.label.size() + 6 * craft.crew.size() + 60 * craft.legs.size() +
+           16 * craft.hold.items.size();
 }
 
 void SimServer::lift_caps(const std::vector<PeerId>& players) {

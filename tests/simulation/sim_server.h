@@ -37,7 +37,9 @@ inline constexpr std::uint32_t secret_crafts_max = 15;
     constexpr float priorities[] = {0.5f, 1, 1, 2};
     return priorities[number % 4];
 }
-inline constexpr float busy_priority_max = 2;
+/// Which write a cargo is of; 0: none.
+inline constexpr std::string_view cargo_word = "cargo ";
+[[nodiscard]] std::uint32_t cargo_version_of(std::string_view cargo) noexcept;
 /// The cargo of one craft.
 inline constexpr std::uint32_t cargo_bytes_max = 20'000;
 inline constexpr std::uint32_t orders_mark = 1;
@@ -110,14 +112,14 @@ class SimServer final : public CraftListener {
     [[nodiscard]] bool was_torn_off(std::uint32_t number) const {
         return torn_off_.contains(number);
     }
-    /// In which the game wrote that version; the first one where it never did.
-    [[nodiscard]] std::uint32_t tick_of(std::uint32_t version) const noexcept {
-        return version < ticks_of_versions_.size() ? ticks_of_versions_[version] : 0;
+    /// What a craft takes to be sent whole but for its cargo, roughly, and rather more than less.
+    [[nodiscard]] std::size_t block_bytes(ObjectHandle handle) const;
+    [[nodiscard]] std::size_t cargo_bytes(ObjectHandle handle) const {
+        return world_.crafts().at(handle)->cargo.size();
     }
-    /// What all crafts take to be sent whole but for their cargo, roughly, and rather more than
-    /// less.
-    [[nodiscard]] std::uint64_t world_bytes() const;
-    [[nodiscard]] std::uint64_t cargo_bytes() const;
+    [[nodiscard]] std::uint32_t cargo_version(ObjectHandle handle) const {
+        return cargo_version_of(world_.crafts().at(handle)->cargo);
+    }
     [[nodiscard]] const GameCounts& counts() const noexcept { return counts_; }
     [[nodiscard]] const CountingResource& memory() const noexcept { return memory_; }
     /// All that the crafts are.
@@ -217,8 +219,7 @@ class SimServer final : public CraftListener {
     Choices* row_ = nullptr;  // while the game may move
     std::uint32_t tick_ = 0;
     std::uint32_t version_ = 0;
-    std::vector<std::uint32_t> ticks_of_versions_;  // of a busy world
-    std::uint64_t credit_bytes_ = 0;                // of a busy world, see spend()
+    std::uint64_t credit_bytes_ = 0;  // of a busy world, see spend()
     std::uint32_t last_number_ = 0;
     std::uint32_t depth_ = 0;
     bool is_over_ = false;

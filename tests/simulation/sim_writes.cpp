@@ -44,7 +44,7 @@ void SimServer::write_label(Choices& row, Craft& craft) {
 void SimServer::write_cargo(Choices& row, Craft& craft) {
     std::size_t size = row.percent(40) ? row.below(cargo_bytes_max) : row.below(300);
     size = swarm_.is_busy && !spend(size) ? 0 : size;
-    craft.cargo = "cargo " + std::to_string(++version_) + std::string(size, 'c');
+    craft.cargo = std::string(cargo_word) + std::to_string(++version_) + std::string(size, 'c');
 }
 
 void SimServer::write_crew(Choices& row, Craft& craft) {

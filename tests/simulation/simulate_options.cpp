@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::string_view usage =
     R"(Usage: simulate [--seeds FIRST..LAST] [--ticks N] [--jobs N] [--twin] [--trace FILE]
-                [--print-digest] [--no-shrink] [--busy [--judge-staleness] [--judge-closes]]
+                [--print-digest] [--no-shrink] [--busy [--no-staleness] [--no-closes]
+                [--plant FAULT]]
                 [--features A,B,...] [--clients N] [--objects N] [--cut PART:FIRST-LAST]...
 
   --seeds 1..64    which runs; one number is one run
@@ -24,8 +25,9 @@ constexpr std::string_view usage =
   --no-shrink      a run that goes wrong is not made smaller
   --busy           runs of a world that never settles: every craft changes in every tick, crafts
                    come and go, each connection has a cap, 10 to 144 ticks a second
-  --judge-staleness  what clients show of it is no older than tests/simulation/busy_bounds.h says
-  --judge-closes   a reliable call that was accepted runs before its craft goes
+  --no-staleness   not judged in it: nothing waits longer than docs/limits.md says
+  --no-closes      not judged in it: an accepted reliable call runs before its craft goes
+  --plant FAULT    a fault that its judges are to find: starvation, call_loss
 
 Of the run alone, instead of what its seed says:
   --features       these of those below and no others; none
@@ -91,8 +93,8 @@ bool* SimulateOptions::find_flag(std::string_view name) noexcept {
         {"--print-digest", &is_printing_digest},
         {"--no-shrink", &is_shrinking},
         {"--busy", &is_busy},
-        {"--judge-staleness", &is_judging_staleness},
-        {"--judge-closes", &is_judging_closes},
+        {"--no-staleness", &is_judging_staleness},
+        {"--no-closes", &is_judging_closes},
     };
     for (const auto& [flag, value] : flags) {
         if (flag == name) {
@@ -112,11 +114,12 @@ std::string SimulateOptions::read(const std::vector<std::string_view>& arguments
             if (has_value) {
                 return std::string(name) + " has no value";
             }
-            *flag = name != "--no-shrink";
+            *flag = !name.starts_with("--no-");
             continue;
         }
-        constexpr std::string_view valued[] = {"--seeds",    "--ticks",   "--jobs",    "--trace",
-                                               "--features", "--clients", "--objects", "--cut"};
+        constexpr std::string_view valued[] = {"--seeds",   "--ticks",   "--jobs",
+                                               "--trace",   "--plant",   "--features",
+                                               "--clients", "--objects", "--cut"};
         if (std::find(std::begin(valued), std::end(valued), name) == std::end(valued)) {
             return std::string(name) + " is nothing it knows";
         }
@@ -136,6 +139,9 @@ std::string SimulateOptions::read(const std::vector<std::string_view>& arguments
             is_right = read_number(value, job_count) && job_count > 0 && job_count <= 256;
         } else if (name == "--trace") {
             trace_path = value;
+        } else if (name == "--plant") {
+            plant = value == "starvation" ? BusyPlant::Starvation : BusyPlant::CallLoss;
+            is_right = value == "starvation" || value == "call_loss";
         } else if (name == "--features") {
             is_right = FeatureSet::read(value, features.emplace());
         } else if (name == "--clients") {
@@ -150,8 +156,10 @@ std::string SimulateOptions::read(const std::vector<std::string_view>& arguments
             return std::string(name) + " " + std::string(value) + " is not right";
         }
     }
-    if (!is_busy && (is_judging_staleness || is_judging_closes)) {
-        return "--judge-staleness and --judge-closes are for --busy";
+    const bool is_for_busy =
+        !is_judging_staleness || !is_judging_closes || plant != BusyPlant::None;
+    if (!is_busy && is_for_busy) {
+        return "--no-staleness, --no-closes and --plant are for --busy";
     }
     const bool is_of_several = first_seed != last_seed || is_twin;
     return !trace_path.empty() && is_of_several ? "--trace is of one run, without a twin" : "";
@@ -161,8 +169,9 @@ SwarmConfig SimulateOptions::config_of(std::uint64_t seed) const {
     SwarmConfig config = is_busy ? SwarmConfig::draw_busy(seed, tick_count.value_or(0))
                                  : SwarmConfig::draw(seed, tick_count.value_or(600));
     config = config.drawn_with(features.value_or(config.features));
-    config.is_judging_staleness = is_judging_staleness;
-    config.is_judging_closes = is_judging_closes;
+    config.is_judging_staleness = is_busy && is_judging_staleness;
+    config.is_judging_closes = is_busy && is_judging_closes;
+    config.plant = plant;
     config.client_count = client_count.value_or(config.client_count);
     config.object_max = object_max.value_or(config.object_max);
     config.cuts = cuts;

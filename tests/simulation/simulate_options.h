@@ -22,8 +22,9 @@ struct SimulateOptions {
     bool is_printing_digest = false;
     bool is_shrinking = true;
     bool is_busy = false;  ///< SwarmConfig, and the two below
-    bool is_judging_staleness = false;
-    bool is_judging_closes = false;
+    bool is_judging_staleness = true;
+    bool is_judging_closes = true;
+    BusyPlant plant = BusyPlant::None;
     std::string trace_path;  ///< empty: none
     std::optional<FeatureSet> features;
     std::optional<std::uint32_t> client_count;

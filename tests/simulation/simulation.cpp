@@ -94,8 +94,7 @@ RunResult Simulation::run() {
     result_.game = server_.counts();
     result_.closed = server_.driver().stats().closed;
     result_.secrets_seen = packets_.secrets_seen();
-    result_.shown_percent_max = staleness_.shown_percent_max();
-    result_.opened_percent_max = staleness_.opened_percent_max();
+    result_.waits = staleness_.percents();
     return result_;
 }
 
@@ -131,6 +130,7 @@ void Simulation::judge_packet(PeerId from, PeerId to, std::span<const std::byte>
     digest_.add(from.value << 32 ^ to.value);
     digest_.add(datagram);
     if (from == SimServer::peer) {
+        staleness_.sent(to);
         packets_.sent(to, datagram, swarm_.has(Feature::Secrets));
     }
 }
@@ -156,9 +156,9 @@ void Simulation::tick(bool is_safety) {
             staleness_.look(*client, tick_);
         }
     }
-    if (planted == PlantedFault::Deaf && tick_ == 60) {
-        for (const std::unique_ptr<SimClient>& client : clients_) {
-            network_.set_parted(client->peer(), true, false);
+    if (planted == PlantedFault::Slow && tick_ == 60) {
+        for (const PeerId player : players()) {
+            server_.driver().rates().set_bytes_per_second_max(player, 1'800);
         }
     }
     if (planted == PlantedFault::Counter) {

@@ -48,9 +48,7 @@ struct RunResult {
     std::uint64_t secrets_seen = 0;
     std::uint64_t seeks = 0;
     std::uint64_t healed_ms = 0;  ///< until all had converged
-    // StalenessJudge, where it judges.
-    std::uint64_t shown_percent_max = 0;
-    std::uint64_t opened_percent_max = 0;
+    WaitPercents waits{};         ///< of the bounds, where StalenessJudge judges
 
     [[nodiscard]] bool is_good() const noexcept { return finding.invariant == Invariant::None; }
 };
@@ -67,7 +65,7 @@ enum class PlantedFault : std::uint8_t {
     Unreachable,    ///< a client after all was healed
     Recording,      ///< shows something else
     Counter,        ///< a packet that is not counted
-    Deaf,           ///< clients hear nothing from the sixtieth tick on
+    Slow,           ///< clients have much less than their cap from the sixtieth tick on
 };
 
 class Simulation {

@@ -151,7 +151,10 @@ TEST_CASE("Swarm: a busy run has a cap, churn and late joins, and its arguments 
         CHECK(options.config_of(seed).is_judging_closes == config.is_judging_closes);
         CHECK(options.config_of(seed).cap_bytes_per_second == config.cap_bytes_per_second);
     }
-    CHECK_FALSE(SimulateOptions().read({"--judge-closes"}).empty());
+    CHECK_FALSE(SimulateOptions().read({"--no-closes"}).empty());
+    CHECK_FALSE(SimulateOptions().read({"--plant", "call_loss"}).empty());
+    CHECK_FALSE(SimulateOptions().read({"--busy", "--plant", "anything"}).empty());
+    CHECK(SimulateOptions().read({"--busy", "--plant", "starvation"}).empty());
 }
 
 /// Work of all kinds, and faults that do not look at what a datagram holds.

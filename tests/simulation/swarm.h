@@ -167,6 +167,13 @@ class RunScript {
     std::vector<Choices> rows_;
 };
 
+/// Faults that a driver once had, planted into a busy run to see that its judges find them.
+enum class BusyPlant : std::uint8_t {
+    None,
+    Starvation,  ///< what is new waits behind everything that changed (planted_fault.h)
+    CallLoss,    ///< a close does not wait for calls
+};
+
 struct SwarmConfig {
     std::uint64_t seed = 1;
     std::uint32_t tick_count = 600;
@@ -194,9 +201,10 @@ struct SwarmConfig {
     /// and each connection has a cap.
     bool is_busy = false;
     bool has_priorities = false;  ///< of a busy world: crafts have several
-    // What is judged besides, of a busy world.
+    // What is judged besides; on in a busy world.
     bool is_judging_staleness = false;  ///< StalenessJudge
     bool is_judging_closes = false;     ///< CallJudge::closed()
+    BusyPlant plant = BusyPlant::None;
 
     [[nodiscard]] static SwarmConfig draw(std::uint64_t seed, std::uint32_t tick_count);
     /// With other features than the seed's.

@@ -15,7 +15,6 @@
 #include <replayout/netdriver/net_rates.h>
 #include <replayout/netdriver/simulated_network.h>
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -27,6 +26,7 @@
 #include "support/catch.h"
 #include "support/host_ticks.h"
 #include "support/test_layout.h"
+#include "support/wait_bounds.h"
 
 namespace replayout::test {
 
@@ -51,27 +51,6 @@ struct Mover {
         .function<&Mover::multicast_ring>(FunctionFlags::Multicast | FunctionFlags::Reliable)
         .build();
 }
-
-/// The bounds of docs/limits.md, "How long anything waits under a cap", in flushes. Bytes are those
-/// of datagrams.
-struct WaitBounds {
-    double flow = 0;           ///< bytes a flush
-    double objects_share = 1;  ///< what of it objects have for certain: 1/4 beside all else
-    double packet_bytes = 1'200;
-
-    /// Bytes that are new and wait, what it is about included.
-    [[nodiscard]] double of_new(double pending) const {
-        return std::ceil(4 * (pending + 3 * packet_bytes) / (flow * objects_share)) + 2;
-    }
-    /// Bytes of all that is shown and changes; `step` is 2^e of its own ticks, in flushes.
-    [[nodiscard]] double of_shown(double changing, double step) const {
-        return step + std::ceil(8 * (changing + 3 * packet_bytes) / (flow * objects_share)) + 2;
-    }
-    /// Bytes that wait for the same share, each quarter for certain: large values, calls or joins.
-    [[nodiscard]] double of_quarter(double pending) const {
-        return std::ceil(4 * (pending + 3 * packet_bytes) / flow) + 2;
-    }
-};
 
 class UnsettledGame {
   public:
@@ -181,8 +160,8 @@ class UnsettledGame {
     /// The bounds of objects beside `other_kinds` that want their share: calls, joins, large
     /// values.
     [[nodiscard]] WaitBounds bounds(std::uint32_t other_kinds = 0) const {
-        return {options_.cap * 29.0 / 32 / options_.ticks_per_second, 1 - other_kinds / 4.0,
-                1.0 * options_.packet_bytes};
+        return WaitBounds::of_cap(options_.cap, options_.ticks_per_second, other_kinds,
+                                  options_.packet_bytes);
     }
     /// What an object takes of datagrams at most, with so much content, and a packet of its own.
     [[nodiscard]] static double block_bytes(std::size_t content_bytes = 0) {
