@@ -127,6 +127,13 @@ bool NetConnection::is_ahead(const PacketHeader& header) const noexcept {
     return sequence > highest + 1 && sequence - highest <= packets_in_flight_max;
 }
 
+// Where something was received the session is ours, and what says otherwise answers a hello that
+// came twice.
+bool NetConnection::has_heard_nothing() const noexcept {
+    return state_ == ConnectionState::Connecting &&
+           packets_.notify().highest_received() < config_.first_sequence;
+}
+
 void NetConnection::process(const PacketHeader& header, std::span<const std::byte> content,
                             NetTime now, PayloadHandler& payload, SentContentHandler& sent) {
     if (state_ == ConnectionState::Closed) {
@@ -140,14 +147,14 @@ void NetConnection::process(const PacketHeader& header, std::span<const std::byt
         case PacketReceipt::AckGoesBack:
         case PacketReceipt::AckTooShort:
             ++stats_.packets_dropped;
-            if (state_ == ConnectionState::Connecting) {
+            if (has_heard_nothing()) {
                 is_session_taken_ = true;
                 return;
             }
             close(CloseReason::InvalidAck, now);
             return;
         case PacketReceipt::OutOfRange:
-            is_session_taken_ = state_ == ConnectionState::Connecting;
+            is_session_taken_ = true;
             ++stats_.packets_dropped;
             return;
         case PacketReceipt::Stale:

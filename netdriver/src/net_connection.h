@@ -88,7 +88,9 @@ class NetConnection final : private ReliableMessageHandler {
     void set_last_words(Vector<std::byte> message) { last_words_ = std::move(message); }
     /// The server has a session of this number already, of this peer and before this one: a hello
     /// in it looks like one that comes late.
-    [[nodiscard]] bool is_session_taken() const noexcept { return is_session_taken_; }
+    [[nodiscard]] bool is_session_taken() const noexcept {
+        return is_session_taken_ && has_heard_nothing();
+    }
     /// Takes another number, and says hello again with the next flush().
     void begin_session(std::uint16_t session);
     /// The other side has acknowledged something in this session.
@@ -122,6 +124,8 @@ class NetConnection final : private ReliableMessageHandler {
     [[nodiscard]] bool has_reorder_buffer() const noexcept {
         return config_.reorder_packets_max > 0;
     }
+    /// No packet of this session was taken yet.
+    [[nodiscard]] bool has_heard_nothing() const noexcept;
     /// Overtook another packet, which may still arrive.
     [[nodiscard]] bool is_ahead(const PacketHeader& header) const noexcept;
     void process(const PacketHeader& header, std::span<const std::byte> content, NetTime now,

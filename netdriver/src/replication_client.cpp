@@ -96,7 +96,7 @@ void ReplicationClient::receive_held(NetTime now) {
 
 void ReplicationClient::flush(NetTime now) {
     connection_.begin_flush(now);
-    if (connection_.is_session_taken() && connection_.state() == ConnectionState::Connecting) {
+    if (connection_.is_session_taken()) {
         connection_.begin_session(session_after(connection_.session()));
     }
     close_when_stuck(now);

@@ -383,6 +383,9 @@ TEST_CASE("Hostile: an ack of a packet that was never sent ends the connection",
                 continue;
             }
             const auto sent = static_cast<std::uint16_t>(model.driver().stats().packets_sent);
+            // To a client that has heard nothing yet it says that the session is another's.
+            const bool is_first =
+                side == Side::Client && model.driver().stats().packets_received == 0;
             AttackedEnd stage(side, place);
             for (const unsigned ahead : {1u, 2u, 255u, 30'000u}) {
                 header.ack = static_cast<std::uint16_t>(sent + ahead);
@@ -392,7 +395,7 @@ TEST_CASE("Hostile: an ack of a packet that was never sent ends the connection",
                 std::copy_n(bytes.begin(), header_bytes, datagram.begin());
                 stage.give(datagram);
             }
-            CHECK(stage.outcomes.closed == 4);
+            CHECK((is_first ? stage.outcomes.dropped : stage.outcomes.closed) == 4);
         }
     }
 }

@@ -145,9 +145,7 @@ TEST_CASE("Limits of servers: arrays grown by 9 bytes a channel stay within dyna
     for (std::uint32_t channel = 1; server.is_joined() && channel < 1'000; ++channel) {
         server.open(channel, TestSchema::pawn_number);
         server.deliver_packet({}, block_of(channel, hits_block(2'048)));
-        // Texts have some room of their own beside their bytes.
-        REQUIRE(server.world().value_bytes() <=
-                config.dynamic_bytes_max + config.dynamic_bytes_max / 8);
+        REQUIRE(server.world().value_bytes() <= config.dynamic_bytes_max);
     }
     check_outcome(server, false, CloseReason::TooMuchMemory);
 }

@@ -67,7 +67,8 @@ namespace {
 }
 
 [[nodiscard]] std::size_t bytes_of(const std::string& value) noexcept {
-    return value.capacity();
+    // A short text lies within the string itself.
+    return value.capacity() == std::string().capacity() ? 0 : value.capacity();
 }
 
 [[nodiscard]] std::size_t bytes_of(const Pawn& pawn) noexcept {
