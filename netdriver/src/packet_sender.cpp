@@ -135,7 +135,7 @@ void PacketSender::add_record(const SentRecord& record) {
     ++open_packet_.record_count;
     stats_.records_sent += record.is_more ? 0u : 1u;
     sent_records_.push_back() = record;
-    fate_cost_ += own_record_cost;
+    fate_cost_ += fate_cost(record);
 }
 
 std::uint32_t PacketSender::packets_kept_for(Share share) const noexcept {

@@ -72,9 +72,14 @@ class PacketSender final : private PacketNotifyHandler {
     /// What it may cost to resolve the blocks under way, since one packet of acks may report all of
     /// them as lost. Beyond it no further packet of objects begins; one that is begun may exceed
     /// it. A block of a bundle is 1, some 180 instructions; one of its own, with what may lie
-    /// beside its pair, is 3. So it is about three million.
+    /// beside its pair, is 3; and one of an object with keyed arrays is 5, some 730, since what is
+    /// lost of these is kept apart by version. So it is about three million.
     static constexpr std::uint32_t fate_cost_max = 16'384;
     static constexpr std::uint32_t own_record_cost = 3;
+    static constexpr std::uint32_t keyed_record_cost = 5;
+    [[nodiscard]] static constexpr std::uint32_t fate_cost(const SentRecord& record) noexcept {
+        return record.has_keyed_arrays ? keyed_record_cost : own_record_cost;
+    }
 
     PacketSender(const Settings& settings, Transport& transport, NetStats& stats,
                  MemoryResource* resource);

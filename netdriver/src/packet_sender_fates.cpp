@@ -117,18 +117,18 @@ void PacketSender::records_delivered(std::uint32_t count) {
             handler_->record_expected(sent_records_.at(steps).object_index);
         }
         handler_->record_delivered(sent_records_.front());
+        fate_cost_ -= fate_cost(sent_records_.front());
         sent_records_.pop_front();
     }
-    fate_cost_ -= count * own_record_cost;
 }
 
 void PacketSender::records_lost(std::uint32_t count) {
     for (std::uint32_t i = 0; i < count; ++i) {
         stats_.records_lost += sent_records_.front().is_more ? 0u : 1u;
         handler_->record_lost(sent_records_.front());
+        fate_cost_ -= fate_cost(sent_records_.front());
         sent_records_.pop_front();
     }
-    fate_cost_ -= count * own_record_cost;
 }
 
 void PacketSender::bundles_delivered(std::uint32_t count) {

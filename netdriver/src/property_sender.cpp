@@ -102,7 +102,8 @@ void PropertySender::record_plain(std::uint32_t index, const OwedVersions& posit
     (void)pair.send(objects_.at(index)->changelist_state().version());
     set_initial(pair, false);
     const VersionInterval sent{position.sent_version, pair.sent_version};
-    packets_.add_record({index, was_initial, false, {hull(sent, position.lost), RepRange()}});
+    packets_.add_record(
+        {index, was_initial, false, false, {hull(sent, position.lost), RepRange()}});
 }
 
 SendOutcome PropertySender::replicate_parts(std::uint32_t index, OwedVersions position) {

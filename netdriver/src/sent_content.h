@@ -19,8 +19,9 @@ namespace replayout {
 /// close was delivered, and by then everything sent before is resolved.
 struct SentRecord {
     std::uint32_t object_index = 0;
-    bool is_initial = false;  ///< with what is sent only at first
-    bool is_more = false;     ///< of the block of the record before
+    bool is_initial = false;        ///< with what is sent only at first
+    bool is_more = false;           ///< of the block of the record before
+    bool has_keyed_arrays = false;  ///< its object: what is lost of it may be kept apart by version
     LostPart carried;
 };
 

@@ -62,12 +62,13 @@ void SentRecords::add_records(const TakenOfPair& taken, std::span<const LostPart
                               bool is_complete) {
     const std::uint32_t index = taken.index;
     pairs_.edit(index).send_part();
+    const RepLayout& layout = objects_.at(index)->changelist_state().layout();
     bool is_more = false;
     for (const LostPart& part : carried) {
-        packets_.add_record({index, taken.is_initial, is_more, part});
+        packets_.add_record({index, taken.is_initial, is_more, layout.has_keyed_arrays(), part});
         is_more = true;
     }
-    if (objects_.at(index)->changelist_state().layout().needs_held_version()) {
+    if (layout.needs_held_version()) {
         pairs_.extra_of(index).in_flight.sent(taken.versions);
     }
     if (CompleteVersions* complete = pairs_.tracked(index)) {
