@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "simulation/packet_judge.h"
 
-#include "support/marked_bytes.h"
-
 #include <replayout/netdriver/net_stats.h>
 
 #include <string>
@@ -24,11 +22,24 @@ void PacketJudge::sent(PeerId to, std::span<const std::byte> datagram, bool may_
         const std::set<PeerId>& owners = craft->owners_of_tick;
         const bool is_owner = owners.contains(to);
         const bool is_other = owners.size() > 1 || !is_owner;
-        verdict_.require(Invariant::Secrecy, mark.kind == orders_mark ? is_owner : is_other, [&] {
+        const bool is_for_it = mark.kind == orders_mark ? is_owner : is_other;
+        verdict_.require(Invariant::Secrecy, is_for_it || is_as_hidden(to, *craft, mark), [&] {
             return "a packet for " + std::to_string(to.value) + " tells a secret of craft " +
                    std::to_string(mark.object);
         });
     });
+}
+
+// With the calls of a craft that was hidden goes what it was then, and the client saw that.
+bool PacketJudge::is_as_hidden(PeerId to, const CraftState& craft, const MarkedValue& mark) {
+    if (server_.driver().connection_shadow(to, craft.id).has_value()) {
+        return false;  // it is shown
+    }
+    if (mark.kind == orders_mark) {
+        const auto owned = craft.owned_last.find(to);
+        return owned != craft.owned_last.end() && mark.tick <= owned->second;
+    }
+    return craft.only_owner == to && mark.tick <= craft.only_owner_since;
 }
 
 void PacketJudge::check_counters(const NetStats& stats, std::uint64_t received, bool is_recorded) {

@@ -6,6 +6,7 @@
 
 #include "simulation/sim_server.h"
 #include "simulation/verdict.h"
+#include "support/marked_bytes.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -26,6 +27,8 @@ class PacketJudge {
     [[nodiscard]] std::uint64_t secrets_seen() const noexcept { return secrets_seen_; }
 
   private:
+    [[nodiscard]] bool is_as_hidden(PeerId to, const CraftState& craft, const MarkedValue& mark);
+
     SimServer& server_;
     Verdict& verdict_;
     std::uint64_t packets_ = 0;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace replayout::test {
 
@@ -201,6 +202,14 @@ void SimServer::lift_caps(const std::vector<PeerId>& players) {
 void SimServer::flush(NetTime now) {
     driver_.tick_flush(now);
     for (auto& [handle, craft] : crafts_) {
+        for (const PeerId owner : craft.owners_of_tick) {
+            craft.owned_last[owner] = tick_;
+        }
+        const PeerId only =
+            craft.owners_of_tick.size() == 1 ? *craft.owners_of_tick.begin() : PeerId{};
+        if (std::exchange(craft.only_owner, only) != only) {
+            craft.only_owner_since = tick_;
+        }
         craft.owners_of_tick = {craft.owner};
     }
     for (const ObjectHandle gone : graveyard_) {

@@ -52,7 +52,10 @@ struct CraftState {
     ObjectHandle outer{};          ///< of a part
     std::uint32_t spawned_at = 0;  ///< tick
     bool may_sleep = false;
-    std::set<PeerId> owners_of_tick;  ///< since the last flush ended; 0: nobody
+    std::set<PeerId> owners_of_tick;             ///< since the last flush ended; 0: nobody
+    std::map<PeerId, std::uint32_t> owned_last;  ///< the last tick in which each one owned it
+    PeerId only_owner{};                         ///< in the last tick, and since when
+    std::uint32_t only_owner_since = 0;
 };
 
 struct GameCounts {
