@@ -11,8 +11,8 @@
 // and no new call. All of a family that leaves goes together, so a call finds the parts of its
 // object. The wait is bounded (NetConfig::close_waits_for_calls_ms); then the calls are dropped.
 //
-// What was owed of a removed object still goes, since a call may wait for it: the game changes it
-// no more. A hidden object changes, so nothing of it goes but what HiddenStates kept for its calls.
+// What was owed of a removed object still goes, since a call may wait for it, and the game no
+// longer changes it. A hidden object changes, so only what HiddenStates kept for its calls goes.
 #pragma once
 
 #include <replayout/netdriver/channel_close_reason.h>

@@ -128,7 +128,7 @@ class ObjectChannels {
     NetStats& stats_;
     PeerId peer_;
     FlatMap<std::uint32_t, RemovedObject> removed_;    // by object index
-    FlatMap<std::uint32_t, ObjectRole> frozen_roles_;  // likewise, where they changed since
+    FlatMap<std::uint32_t, ObjectRole> frozen_roles_;  // as at the hide, if they changed since
     std::uint32_t closing_count_ = 0;
 };
 

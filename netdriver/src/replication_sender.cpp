@@ -333,7 +333,7 @@ void ReplicationSender::validate_pairs() {
     for (std::uint32_t index = validator->take_touched(); index != BitRow::no_bit;
          index = validator->take_touched()) {
         if (is_frozen(index)) {
-            continue;  // it is told nothing any more
+            continue;  // nothing more of it is sent
         }
         if (pairs_.dormancy().awaits_outer.test(index)) {
             continue;  // what is delivered of it meanwhile is thrown away, and owed again

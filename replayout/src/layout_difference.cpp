@@ -162,7 +162,7 @@ class LayoutComparer {
         }
     }
 
-    /// Of the places where two lists do not have leaves of one name.
+    /// Names the difference at a place where the leaves of the two lists have other names.
     void name_difference(std::uint32_t our_index, std::uint32_t their_index,
                          const std::string& path) {
         const DescribedCmd& ours = ours_.description.cmds[our_index];
@@ -221,7 +221,7 @@ class LayoutComparer {
         return has_kinds_ ? std::optional(explanation.kinds[index]) : std::nullopt;
     }
 
-    /// Of the first leaf with one of these forms, at any depth.
+    /// The path of the first leaf with one of these forms, at any depth.
     [[nodiscard]] std::string find_path(std::uint32_t begin, const std::string& path, LeafForm form,
                                         LeafForm other_form) const {
         const std::vector<DescribedCmd>& cmds = ours_.description.cmds;

@@ -188,7 +188,7 @@ TEST_CASE("Busy caps: a client that joins a moving world has all of it in time, 
     }
 }
 
-TEST_CASE("Busy caps: who joins 1,200 objects that all change has them in time, under a small cap",
+TEST_CASE("Busy caps: a join of 1,200 objects that all change ends in time, under a small cap",
           "[netdriver][rates]") {
     constexpr std::uint32_t count = 1'200;
     for (const std::uint32_t cap : {8'000u, 30'000u}) {
