@@ -36,10 +36,14 @@ class ArrivalCredit {
     }
     /// As it is at that time, which is not before that of the last call.
     void refill(NetTime now) noexcept {
+        if (packets_ == packets_max) {  // as in almost every flush
+            remainder_ = 0;
+            refilled_ = now;
+            return;
+        }
         constexpr std::uint64_t second_us = 1'000'000;
         const std::int64_t elapsed = now.microseconds - refilled_.microseconds;
         if (elapsed <= 0) {
-            refilled_ = now;  // the first call, when it is full
             return;
         }
         // More than fills it makes no difference, and would overflow.

@@ -15,10 +15,21 @@ template <typename Map>
 
 NetGUIDCache::NetGUIDCache(Authority authority, std::uint64_t secret, MemoryResource* resource)
     : hash_(secret),
-      guids_by_object_(0, hash_, {}, resource),
+      guids_by_object_(0, TableHash(authority, hash_), {}, resource),
       named_by_guid_(resource),
-      objects_by_guid_(0, hash_, {}, resource),
+      objects_by_guid_(0, TableHash(authority, hash_), {}, resource),
       authority_(authority) {}
+
+void NetGUIDCache::set_authority(Authority authority) {
+    if (authority == authority_) {
+        return;
+    }
+    REPLAYOUT_ASSERT(last_guid_ == 0 && guids_by_object_.empty() && objects_by_guid_.empty());
+    const TableHash hash(authority, hash_);
+    guids_by_object_ = decltype(guids_by_object_)(0, hash, {}, guids_by_object_.get_allocator());
+    objects_by_guid_ = decltype(objects_by_guid_)(0, hash, {}, objects_by_guid_.get_allocator());
+    authority_ = authority;
+}
 
 NetGUID NetGUIDCache::assign(ObjectHandle object) {
     if (object.is_null()) {

@@ -45,12 +45,14 @@ std::uint32_t PacketSender::send_bundles(BundleRun& run, std::uint32_t begin, st
     REPLAYOUT_ASSERT(builder_.is_empty() && !is_capped() && begin <= end);
     const std::uint32_t first = run.packet_begin(begin);
     std::uint32_t count = std::min(end - begin, window_for(Share::Objects));
-    // As packet by packet: the last may exceed what may be under way.
-    const auto records_of = [&](std::uint32_t packets) {
-        return block_count(run, first, run.packet_begin(begin + packets));
-    };
-    while (count > 1 && fate_cost_ + records_of(count - 1) >= fate_cost_max) {
-        --count;
+    // Near the limit as packet by packet: the last may exceed what may be under way.
+    if (fate_cost_ + run.block_count() >= fate_cost_max) {
+        const auto records_of = [&](std::uint32_t packets) {
+            return block_count(run, first, run.packet_begin(begin + packets));
+        };
+        while (count > 1 && fate_cost_ + records_of(count - 1) >= fate_cost_max) {
+            --count;
+        }
     }
     const std::uint32_t behind = run.packet_begin(begin + count);
     if (count == 0) {
@@ -86,8 +88,9 @@ std::uint32_t PacketSender::send_bundles(BundleRun& run, std::uint32_t begin, st
         transport_.send(settings_.peer, datagram);
     }
     stats_.bytes_sent += byte_count;
-    stats_.records_sent += sent.block_count();
-    fate_cost_ += sent.block_count();
+    const std::uint32_t blocks = sent.block_count();
+    stats_.records_sent += blocks;
+    fate_cost_ += blocks;
     credit_.sent(count);
     highest_with_content_ = notify_.highest_sent();
     in_flight(Share::Objects) += count;

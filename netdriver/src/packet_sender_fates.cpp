@@ -145,11 +145,9 @@ void PacketSender::pop_bundles(std::uint32_t count) noexcept {
     REPLAYOUT_ASSERT(count <= front.count);
     BundleRun* const run = front.first.run;
     fate_cost_ -= front.block_count();
-    front.drop_front(count);
-    if (front.count > 0) {
+    if (count < front.count) {
+        front.drop_front(count);
         fate_cost_ += front.block_count();
-    }
-    if (front.count > 0) {
         return;
     }
     sent_bundles_.pop_front();

@@ -165,11 +165,12 @@ void ReplicationServer::receive(PeerId peer, std::span<const std::byte> datagram
     }
     // The peer has acknowledged packets before, so this hello comes late, or is of a process that
     // began anew with the same number. The session must not hear of it.
-    PacketHeader header;
-    if (acknowledges_nothing(datagram, settings_.config) && client->connection.is_acknowledged() &&
-        is_hello(datagram, header)) {
-        refuse_session(peer, header);
-        return;
+    if (acknowledges_nothing(datagram, settings_.config) && client->connection.is_acknowledged()) {
+        PacketHeader header;
+        if (is_hello(datagram, header)) {
+            refuse_session(peer, header);
+            return;
+        }
     }
     client->connection.receive(datagram, now, *client, client->sender);
 }

@@ -107,6 +107,20 @@ TEST_CASE("NetGUIDCache: a client only learns", "[netdriver][net_guid_cache]") {
     CHECK(cache.object_of(guid).is_null());
 }
 
+TEST_CASE("NetGUIDCache: a server that becomes a client learns, and assigns nothing",
+          "[netdriver][net_guid_cache]") {
+    NetGUIDCache cache = make_cache(Authority::Assigns);
+    cache.set_authority(Authority::Learns);
+    CHECK(cache.guid_of(door).is_null());
+    for (std::uint64_t i = 1; i <= 1'000; ++i) {
+        cache.bind(NetGUID{i * 5}, ObjectHandle{i * 7});
+    }
+    for (std::uint64_t i = 1; i <= 1'000; ++i) {
+        REQUIRE(cache.object_of(NetGUID{i * 5}) == ObjectHandle{i * 7});
+        REQUIRE(cache.guid_of(ObjectHandle{i * 7}) == NetGUID{i * 5});
+    }
+}
+
 TEST_CASE("NetGUIDCache: what was unbound can be bound to another object at a client",
           "[netdriver][net_guid_cache]") {
     NetGUIDCache cache = make_cache(Authority::Learns);

@@ -55,10 +55,11 @@ const std::vector<std::uint32_t>& CallBook::signals(std::uint32_t craft) const {
     return found == signals_.end() ? none : found->second;
 }
 
-bool CallBook::may_lack_calls(std::uint32_t craft) const {
+bool CallBook::may_lack(std::uint32_t craft, std::size_t count) {
+    lacked_ += count;
     const auto gone = gone_at_.find(craft);
     return gone != gone_at_.end() && verdict_.tick() - gone->second >= close_wait_ticks &&
-           dropped && dropped() > 0;
+           dropped && dropped() >= lacked_;
 }
 
 void CallJudge::shown(ObjectHandle handle, std::uint32_t craft) {
@@ -138,7 +139,7 @@ void CallJudge::closed(ObjectHandle handle) {
     const Life& life = found->second;
     const std::size_t count = book_.signals(life.craft).size();
     const std::size_t ran = life.has_signal ? life.next_signal : life.signals_before;
-    const bool holds = ran >= count || book_.may_lack_calls(life.craft);
+    const bool holds = ran >= count || book_.may_lack(life.craft, count - ran);
     verdict_.require(Invariant::CallsBeforeClose, holds, [&] {
         return "a craft went before its reliable calls ran: craft " + std::to_string(life.craft) +
                ", " + std::to_string(count - ran) + " of " + std::to_string(count);

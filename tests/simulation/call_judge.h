@@ -30,9 +30,9 @@ class CallBook {
     void take_back(CraftFunction function, std::uint32_t craft, std::uint32_t number);
     /// The game removed the craft.
     void gone(std::uint32_t craft) { gone_at_[craft] = verdict_.tick(); }
-    /// The close of the craft waited for its calls as long as it may, and calls were dropped, which
-    /// is counted.
-    [[nodiscard]] bool may_lack_calls(std::uint32_t craft) const;
+    /// The craft went at a client before so many of its calls. Whether the close had waited as long
+    /// as it may, and the server counted as many dropped calls as all clients lacked so far.
+    [[nodiscard]] bool may_lack(std::uint32_t craft, std::size_t count);
     void told_owner(PeerId owner, std::uint32_t craft, std::uint32_t number);
     /// A client's call runs here; `connection` is never used again.
     void ran(std::uint32_t connection, CraftFunction function, std::uint32_t craft,
@@ -56,6 +56,7 @@ class CallBook {
     Verdict& verdict_;
     std::map<std::uint32_t, std::vector<std::uint32_t>> signals_;
     std::map<std::uint32_t, std::uint32_t> gone_at_;  // ticks, by craft
+    std::uint64_t lacked_ = 0;                        // of all crafts, at all clients
     std::set<Call> flashes_;
     std::set<std::pair<PeerId, Call>> orders_;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> steered_;  // the last
@@ -65,7 +66,7 @@ class CallBook {
 /// Of one connection.
 class CallJudge {
   public:
-    CallJudge(const CallBook& book, Verdict& verdict, PeerId address)
+    CallJudge(CallBook& book, Verdict& verdict, PeerId address)
         : book_(book), verdict_(verdict), addresses_{address} {}
 
     /// He speaks from there now; what was said to the last address may still arrive.
@@ -96,7 +97,7 @@ class CallJudge {
 
     void signalled(Life& life, std::uint32_t number);
 
-    const CallBook& book_;
+    CallBook& book_;
     Verdict& verdict_;
     std::set<PeerId> addresses_;
     std::map<ObjectHandle, Life> lives_;

@@ -36,7 +36,7 @@ class NetGUIDCache final : public PackageMap {
     [[nodiscard]] const SecretHash& hash() const noexcept { return hash_; }
 
     /// Before the first id.
-    void set_authority(Authority authority) noexcept { authority_ = authority; }
+    void set_authority(Authority authority);
 
     /// Before the first id: find_named() answers for what was forgotten, too.
     void set_keeps_names(bool keeps_names) noexcept { keeps_names_ = keeps_names; }
@@ -67,6 +67,28 @@ class NetGUIDCache final : public PackageMap {
     [[nodiscard]] ObjectHandle find_named(NetGUID guid) const noexcept;
 
   private:
+    // A server's tables have keys that it and its game choose. So a cheap hash does, and what a
+    // look up takes does not hang on a secret.
+    class TableHash {
+      public:
+        TableHash(Authority authority, const SecretHash& secret) noexcept
+            : secret_(secret), is_secret_(authority == Authority::Learns) {}
+
+        [[nodiscard]] std::size_t operator()(std::uint64_t key) const noexcept {
+            return is_secret_ ? secret_(key) : spread(key);
+        }
+
+      private:
+        /// Handles may be addresses, and a table may take the low bits.
+        [[nodiscard]] static std::size_t spread(std::uint64_t key) noexcept {
+            constexpr std::uint64_t golden_ratio = 0x9E37'79B9'7F4A'7C15;
+            return static_cast<std::size_t>((key * golden_ratio) >> 32);
+        }
+
+        SecretHash secret_;
+        bool is_secret_;
+    };
+
     // Looked up, never walked: no order of theirs reaches the wire.
     struct Entry {
         std::uint64_t guid = 0;
@@ -74,9 +96,9 @@ class NetGUIDCache final : public PackageMap {
         bool was_bound = false;
     };
     SecretHash hash_;
-    std::pmr::unordered_map<std::uint64_t, Entry, SecretHash> guids_by_object_;
+    std::pmr::unordered_map<std::uint64_t, Entry, TableHash> guids_by_object_;
     std::pmr::unordered_map<std::uint64_t, std::uint64_t> named_by_guid_;  // a server's alone
-    std::pmr::unordered_map<std::uint64_t, std::uint64_t, SecretHash> objects_by_guid_;
+    std::pmr::unordered_map<std::uint64_t, std::uint64_t, TableHash> objects_by_guid_;
     std::uint64_t last_guid_ = 0;
     std::uint64_t binding_count_ = 0;  // of assign_to_new()
     Authority authority_;
