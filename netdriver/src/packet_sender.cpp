@@ -135,7 +135,7 @@ void PacketSender::add_record(const SentRecord& record) {
     ++open_packet_.record_count;
     stats_.records_sent += record.is_more ? 0u : 1u;
     sent_records_.push_back() = record;
-    fate_cost_ += fate_cost(record);
+    fate_cost_.add(FateCost::of(record));
 }
 
 std::uint32_t PacketSender::packets_kept_for(Share share) const noexcept {
@@ -152,7 +152,8 @@ bool PacketSender::has_window_for(Share share) const noexcept {
 }
 
 std::uint32_t PacketSender::window_for(Share share) const noexcept {
-    if (share == Share::Objects && fate_cost_ >= fate_cost_max) {
+    if ((share == Share::Objects && !fate_cost_.has_room_for_objects()) ||
+        (share == Share::Messages && !fate_cost_.has_room_for_messages())) {
         return 0;
     }
     std::uint32_t kept = 0;
@@ -198,6 +199,7 @@ void PacketSender::write_bunch(Share share) {
     }
     ++stats_.bunches_sent;
     ++open_packet_.bunch_count;
+    fate_cost_.add(FateCost::bunch);
     sent_bunches_.push_back() = reliable_.sent(share);
 }
 
@@ -224,6 +226,7 @@ bool PacketSender::write_call(const CallPart& part) {
     if (part.header.has_sequence()) {
         sent_calls_.push_back() = part.name;
         ++open_packet_.call_count;
+        fate_cost_.add(FateCost::call);
     }
     return true;
 }

@@ -14,8 +14,9 @@
 //     values    56, once one waits 168
 //     messages  -                  112, or 168 while no value waits; they go before values
 //
-// Objects also wait while blocks of fate_cost_max are under way, because one packet of acks may
-// resolve all of them. And everything waits if too few of the sent packets arrived (ArrivalCredit).
+// All but values also waits while what is under way costs too much to resolve, because one packet
+// of acks may resolve all of it (FateCost). And everything waits if too few of the sent packets
+// arrived (ArrivalCredit).
 //
 // Calls count for messages, and their parts, where they have any, for values. Calls and values take
 // turns in going first.
@@ -38,6 +39,7 @@
 #include "bandwidth_budget.h"
 #include "bundle_run.h"
 #include "congestion_rate.h"
+#include "fate_cost.h"
 #include "packet_builder.h"
 #include "reliable_sender.h"
 #include "remote_function_sender.h"
@@ -68,18 +70,6 @@ class PacketSender final : private PacketNotifyHandler {
         [[nodiscard]] static Settings of(const NetConfig& config, PeerId peer,
                                          std::uint16_t session) noexcept;
     };
-
-    /// What it may cost to resolve the blocks under way, since one packet of acks may report all of
-    /// them as lost. Beyond it no further packet of objects begins; one that is begun may exceed
-    /// it. A block of a bundle is 1, some 180 instructions; one of its own, with what may lie
-    /// beside its pair, is 3; and one of an object with keyed arrays is 5, some 730, since what is
-    /// lost of these is kept apart by version. So it is about three million.
-    static constexpr std::uint32_t fate_cost_max = 16'384;
-    static constexpr std::uint32_t own_record_cost = 3;
-    static constexpr std::uint32_t keyed_record_cost = 5;
-    [[nodiscard]] static constexpr std::uint32_t fate_cost(const SentRecord& record) noexcept {
-        return record.has_keyed_arrays ? keyed_record_cost : own_record_cost;
-    }
 
     PacketSender(const Settings& settings, Transport& transport, NetStats& stats,
                  MemoryResource* resource);
@@ -362,7 +352,7 @@ class PacketSender final : private PacketNotifyHandler {
     bool are_calls_next_ = false;
     bool is_any_call_written_ = false;  // in this flush
     bool did_calls_find_room_ = true;   // likewise
-    std::uint32_t fate_cost_ = 0;       // of all blocks under way
+    FateCost fate_cost_;                // of all that is under way
     ArrivalCredit credit_;
     BandwidthBudget budget_;
     SentContentHandler* handler_ = nullptr;  // while acks are read

@@ -29,7 +29,7 @@ void PacketSender::add_bundle(const SentBundle& bundle) {
     ++open_packet_.bundle_count;
     const std::uint32_t blocks = bundle.block_count();
     stats_.records_sent += blocks;
-    fate_cost_ += blocks;
+    fate_cost_.add(blocks * FateCost::bundled_block);
     sent_bundles_.push_back() = {bundle, 1};
 }
 
@@ -46,11 +46,11 @@ std::uint32_t PacketSender::send_bundles(BundleRun& run, std::uint32_t begin, st
     const std::uint32_t first = run.packet_begin(begin);
     std::uint32_t count = std::min(end - begin, window_for(Share::Objects));
     // Near the limit as packet by packet: the last may exceed what may be under way.
-    if (fate_cost_ + run.block_count() >= fate_cost_max) {
+    if (!fate_cost_.has_room_after(run.block_count())) {
         const auto records_of = [&](std::uint32_t packets) {
             return block_count(run, first, run.packet_begin(begin + packets));
         };
-        while (count > 1 && fate_cost_ + records_of(count - 1) >= fate_cost_max) {
+        while (count > 1 && !fate_cost_.has_room_after(records_of(count - 1))) {
             --count;
         }
     }
@@ -90,7 +90,7 @@ std::uint32_t PacketSender::send_bundles(BundleRun& run, std::uint32_t begin, st
     stats_.bytes_sent += byte_count;
     const std::uint32_t blocks = sent.block_count();
     stats_.records_sent += blocks;
-    fate_cost_ += blocks;
+    fate_cost_.add(blocks * FateCost::bundled_block);
     credit_.sent(count);
     highest_with_content_ = notify_.highest_sent();
     in_flight(Share::Objects) += count;

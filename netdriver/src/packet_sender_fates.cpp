@@ -66,6 +66,7 @@ void PacketSender::packet_delivered(std::uint64_t sequence) {
         }
         sent_bunches_.pop_front();
     }
+    fate_cost_.take(packet.bunch_count * FateCost::bunch);
     // In the order in which they were written.
     records_delivered(packet.first_record_count);
     bundles_delivered(packet.bundle_count);
@@ -74,6 +75,7 @@ void PacketSender::packet_delivered(std::uint64_t sequence) {
         handler_->call_delivered(sent_calls_.front());
         sent_calls_.pop_front();
     }
+    fate_cost_.take(packet.call_count * FateCost::call);
 }
 
 void PacketSender::packet_lost(std::uint64_t sequence) {
@@ -91,6 +93,7 @@ void PacketSender::packet_lost(std::uint64_t sequence) {
         }
         sent_bunches_.pop_front();
     }
+    fate_cost_.take(packet.bunch_count * FateCost::bunch);
     records_lost(packet.first_record_count);
     const bool is_of_burst = packet.burst_count > 0 && packet.bundle_count > 0;
     const std::uint32_t bundles = is_of_burst ? bundles_of_burst(1) : packet.bundle_count;
@@ -105,6 +108,7 @@ void PacketSender::packet_lost(std::uint64_t sequence) {
         handler_->call_lost(sent_calls_.front());
         sent_calls_.pop_front();
     }
+    fate_cost_.take(packet.call_count * FateCost::call);
 }
 
 void PacketSender::records_delivered(std::uint32_t count) {
@@ -117,7 +121,7 @@ void PacketSender::records_delivered(std::uint32_t count) {
             handler_->record_expected(sent_records_.at(steps).object_index);
         }
         handler_->record_delivered(sent_records_.front());
-        fate_cost_ -= fate_cost(sent_records_.front());
+        fate_cost_.take(FateCost::of(sent_records_.front()));
         sent_records_.pop_front();
     }
 }
@@ -126,7 +130,7 @@ void PacketSender::records_lost(std::uint32_t count) {
     for (std::uint32_t i = 0; i < count; ++i) {
         stats_.records_lost += sent_records_.front().is_more ? 0u : 1u;
         handler_->record_lost(sent_records_.front());
-        fate_cost_ -= fate_cost(sent_records_.front());
+        fate_cost_.take(FateCost::of(sent_records_.front()));
         sent_records_.pop_front();
     }
 }
@@ -144,10 +148,10 @@ void PacketSender::pop_bundles(std::uint32_t count) noexcept {
     SentBundles& front = sent_bundles_.front();
     REPLAYOUT_ASSERT(count <= front.count);
     BundleRun* const run = front.first.run;
-    fate_cost_ -= front.block_count();
+    fate_cost_.take(front.block_count() * FateCost::bundled_block);
     if (count < front.count) {
         front.drop_front(count);
-        fate_cost_ += front.block_count();
+        fate_cost_.add(front.block_count() * FateCost::bundled_block);
         return;
     }
     sent_bundles_.pop_front();
@@ -173,7 +177,8 @@ void PacketSender::drop_content() {
     }
     drop_bundles();
     sent_records_.clear();
-    fate_cost_ = 0;
+    fate_cost_.clear();
+    fate_cost_.add(static_cast<std::uint32_t>(sent_bunches_.count()) * FateCost::bunch);
     sent_calls_.clear();
     reliable_.keep_control_only();
 }

@@ -44,7 +44,7 @@ RemoteFunctionSender::RemoteFunctionSender(const NetConfig& config, const Receiv
       window_(reliable_window(limits)),
       memory_(std::pmr::pool_options{0, pooled_message_bytes_max}, resource),
       calls_(&memory_),
-      next_sequences_(Allocator<std::pair<std::uint32_t, std::uint16_t>>(resource)),
+      sequences_(Allocator<std::pair<std::uint32_t, Sequences>>(resource)),
       full_timeout_ms_(config.calls_full_timeout_ms),
       closing_(Allocator<std::pair<std::uint32_t, ReliableAmount>>(resource)),
       undecided_(resource) {}
@@ -161,17 +161,18 @@ OutgoingCall& RemoteFunctionSender::add(ChannelIndex channel, FunctionIndex func
 }
 
 void RemoteFunctionSender::give_sequence(OutgoingCall& call) {
-    std::uint16_t& next =
-        next_sequences_.try_emplace(call.channel.value, first_sequence_).first->second;
-    call.sequence = next;
-    next = static_cast<std::uint16_t>(next + call.part_count());
+    Sequences& sequences =
+        sequences_.try_emplace(call.channel.value, Sequences{first_sequence_, first_sequence_})
+            .first->second;
+    call.sequence = sequences.next;
+    sequences.next = static_cast<std::uint16_t>(sequences.next + call.part_count());
 }
 
 void RemoteFunctionSender::take_back() {
     const OutgoingCall& call = calls_.back();
     REPLAYOUT_ASSERT(!call.was_sent);
     if (call.is_kept()) {
-        next_sequences_.at(call.channel.value) = call.sequence;
+        sequences_.at(call.channel.value).next = call.sequence;
     }
     (void)erase(std::prev(calls_.end()));
 }
@@ -180,7 +181,10 @@ RemoteFunctionSender::Calls::iterator RemoteFunctionSender::erase(Calls::iterato
     if (call->is_kept()) {
         take_from(kept_, amount_of(*call));
     }
-    return calls_.erase(call);
+    const bool was_found = found_ == call;
+    const auto next = calls_.erase(call);
+    found_ = was_found ? next : found_;
+    return next;
 }
 
 std::optional<CallPart> RemoteFunctionSender::next_part(const OutgoingCall& call) const noexcept {
@@ -236,8 +240,14 @@ RemoteFunctionSender::Calls::iterator RemoteFunctionSender::sent(Calls::iterator
 }
 
 RemoteFunctionSender::Calls::iterator RemoteFunctionSender::find(CallOrder order) noexcept {
-    return std::find_if(calls_.begin(), calls_.end(),
-                        [&](const OutgoingCall& call) { return call.order == order; });
+    // They lie in this order.
+    while (found_ != calls_.begin() && (found_ == calls_.end() || order < found_->order)) {
+        --found_;
+    }
+    while (found_ != calls_.end() && found_->order < order) {
+        ++found_;
+    }
+    return found_ != calls_.end() && found_->order == order ? found_ : calls_.end();
 }
 
 void RemoteFunctionSender::delivered(const SentCall& name) {
@@ -253,16 +263,26 @@ void RemoteFunctionSender::delivered(const SentCall& name) {
         }
     }
     call->is_delivered = true;
-    erase_delivered(call->channel);
+    const auto sequences = sequences_.find(call->channel.value);
+    if (sequences != sequences_.end() && sequences->second.first_kept == call->sequence) {
+        erase_delivered(call);
+    }
 }
 
-void RemoteFunctionSender::erase_delivered(ChannelIndex channel) {
-    for (auto call = calls_.begin(); call != calls_.end();) {
+void RemoteFunctionSender::erase_delivered(Calls::iterator call) {
+    const ChannelIndex channel = call->channel;
+    Sequences& sequences = sequences_.at(channel.value);
+    while (call != calls_.end()) {
         if (call->channel != channel || !call->is_kept()) {
             ++call;
-        } else if (call->is_delivered) {
-            call = erase(call);
-        } else {
+            continue;
+        }
+        if (!call->is_delivered) {
+            return;
+        }
+        sequences.first_kept = static_cast<std::uint16_t>(call->sequence + call->part_count());
+        call = erase(call);
+        if (sequences.first_kept == sequences.next) {
             return;
         }
     }
@@ -304,7 +324,7 @@ std::uint32_t RemoteFunctionSender::close_channel(ChannelIndex channel) {
     ReliableAmount sent;
     bool has_gap = false;  // a kept call is dropped: none after it runs
     undecided_.begin_channel();
-    next_sequences_.erase(channel.value);
+    sequences_.erase(channel.value);
     for (auto call = calls_.begin(); call != calls_.end();) {
         if (call->channel == channel && call->is_for_next) {
             call->is_for_next = false;

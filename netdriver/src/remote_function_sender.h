@@ -181,8 +181,9 @@ class RemoteFunctionSender {
   private:
     [[nodiscard]] std::uint32_t part_count_of(std::size_t payload_bytes) const noexcept;
     Calls::iterator erase(Calls::iterator call);
-    /// Those that the other end has no reason to let wait.
-    void erase_delivered(ChannelIndex channel);
+    /// From that one on, which is delivered: those that the other end has no reason to let wait.
+    void erase_delivered(Calls::iterator call);
+    /// From the call that was found last on: fates come nearly in the order of the calls.
     [[nodiscard]] Calls::iterator find(CallOrder order) noexcept;
     /// The next numbers of its channel.
     void give_sequence(OutgoingCall& call);
@@ -200,7 +201,12 @@ class RemoteFunctionSender {
     // One call is much like the one before: its bytes fit where that one's were.
     std::pmr::unsynchronized_pool_resource memory_;
     Calls calls_;
-    FlatMap<std::uint32_t, std::uint16_t> next_sequences_;  // of reliable calls, by channel
+    Calls::iterator found_ = calls_.end();  // the last one, or any other
+    struct Sequences {
+        std::uint16_t next = 0;
+        std::uint16_t first_kept = 0;  // of the calls that are still in the list
+    };
+    FlatMap<std::uint32_t, Sequences> sequences_;  // of calls that are kept, by channel
     std::uint64_t next_order_ = 1;
     std::uint32_t full_timeout_ms_;
     ReliableAmount kept_;                             // of those in the list, and in closing_

@@ -309,8 +309,8 @@ TEST_CASE("One peer: blocks under way to it are bounded, and go on when they are
         change_all();
     }
     const std::uint64_t sent = client.driver().stats().records_sent - before;
-    CHECK(sent >= PacketSender::fate_cost_max / PacketSender::own_record_cost);
-    CHECK(sent <= PacketSender::fate_cost_max + packet_blocks_max);
+    CHECK(sent >= FateCost::objects_max / FateCost::own_block);
+    CHECK(sent <= FateCost::objects_max / FateCost::bundled_block + packet_blocks_max);
     const std::uint64_t lost = client.driver().stats().records_lost;
     acknowledge(0);
     client.driver().tick_dispatch(client.now().plus_milliseconds(1));
@@ -318,6 +318,34 @@ TEST_CASE("One peer: blocks under way to it are bounded, and go on when they are
     CHECK(client.driver().stats().records_lost - lost > sent / 2);
     change_all();
     CHECK(client.driver().stats().records_sent - before > sent + 500);
+}
+
+TEST_CASE("One peer: opens under way to it are bounded, and go on when they are resolved",
+          "[netdriver][hostile][one_peer]") {
+    constexpr std::uint64_t packet_opens_max = 120;
+    constexpr std::uint64_t opens_max = FateCost::objects_max / FateCost::bunch + packet_opens_max;
+    ForgedClient client;
+    add_markers(client, 6'000);
+    client.join(1);
+    const auto tick_and_hear = [&] {
+        client.tick(10);
+        for (const Bytes& datagram : client.take_sent()) {
+            client.forge().header().ack = parse_packet(datagram)->header.sequence;
+        }
+    };
+    for (int i = 0; i < 20; ++i) {
+        tick_and_hear();
+    }
+    const std::uint64_t opened = client.driver().stats().channels_opened;
+    CHECK(opened > opens_max / 2);
+    CHECK(opened <= opens_max);
+    for (int i = 0; i < 60; ++i) {
+        client.forge().header().ack_word_count = 8;
+        client.forge().header().ack_words.fill(i % 3 == 0 ? 0x5555'5555 : ~0u);
+        client.deliver(client.forge().make({}));
+        tick_and_hear();
+    }
+    CHECK(client.driver().stats().channels_opened == 6'000);
 }
 
 TEST_CASE("Session: a process that begins anew with the same seed and clock is in at once",

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+//
+// What it may cost to resolve what is under way to one peer, since one packet of acks may decide
+// about all of it. In units of some 60 instructions, each kind at its dearest, counted with
+// Callgrind (docs/limits.md):
+//
+//     a block of a bundle, lost                                            180
+//     a block of its own, lost, with what lies beside its pair             550
+//     the same of an object with keyed arrays: what is lost is kept apart  730
+//     a bunch: an open with the rows of its pair, delivered or lost        750
+//     a call, delivered or lost                                            300
+//
+// Objects, their opens included, wait while the whole is at objects_max. Messages and calls have
+// some room beyond that. A packet that is begun may exceed either. So it is below three million.
+#pragma once
+
+#include <cstdint>
+
+#include "sent_content.h"
+
+namespace replayout {
+
+class FateCost {
+  public:
+    static constexpr std::uint32_t bundled_block = 3;
+    static constexpr std::uint32_t own_block = 9;
+    static constexpr std::uint32_t keyed_block = 13;
+    static constexpr std::uint32_t bunch = 12;
+    static constexpr std::uint32_t call = 5;
+
+    static constexpr std::uint32_t objects_max = 44'000;
+    static constexpr std::uint32_t all_max = 46'000;
+
+    [[nodiscard]] static constexpr std::uint32_t of(const SentRecord& record) noexcept {
+        return record.has_keyed_arrays ? keyed_block : own_block;
+    }
+
+    void add(std::uint32_t units) noexcept { units_ += units; }
+    void take(std::uint32_t units) noexcept { units_ -= units; }
+    void clear() noexcept { units_ = 0; }
+
+    [[nodiscard]] bool has_room_for_objects() const noexcept { return units_ < objects_max; }
+    [[nodiscard]] bool has_room_for_messages() const noexcept { return units_ < all_max; }
+    /// Whether objects find room when so many blocks of bundles were added.
+    [[nodiscard]] bool has_room_after(std::uint32_t blocks) const noexcept {
+        return units_ + blocks * bundled_block < objects_max;
+    }
+
+  private:
+    std::uint32_t units_ = 0;
+};
+
+}  // namespace replayout
