@@ -160,6 +160,9 @@ void NetDriver::tick_dispatch(NetTime now) {
     const ValueScope ticking(is_ticking_, true);
     now_ = now;
     has_time_ = true;
+    if (server_ != nullptr) {
+        server_->run_put_off_calls(now);
+    }
     receive_datagrams();
     if (server_ != nullptr) {
         server_->receive_held(now);

@@ -10,6 +10,9 @@ namespace {
 // For some packets of small calls; what large ones took goes back.
 constexpr std::size_t kept_bytes_max = 16 * 1024;
 
+// As a bunch that waits (NetConfig::clients_waiting_bytes_max).
+constexpr std::size_t due_call_bytes = 128;
+
 }  // namespace
 
 RemoteFunctionReceiver::RemoteFunctionReceiver(const ReceiveLimits& limits, const NetTime& now,
@@ -63,6 +66,23 @@ bool RemoteFunctionReceiver::take_due(DueCall& call) noexcept {
     }
     call = take(due_[next_due_]);
     return true;
+}
+
+void RemoteFunctionReceiver::put_off() {
+    due_[next_due_].is_taken = false;
+    // Those before it are done with, and their bytes.
+    const std::size_t done_bytes = due_[next_due_].offset;
+    due_bytes_.erase(due_bytes_.begin(),
+                     due_bytes_.begin() + static_cast<std::ptrdiff_t>(done_bytes));
+    due_.erase(due_.begin(), due_.begin() + static_cast<std::ptrdiff_t>(next_due_));
+    next_due_ = 0;
+    for (Due& due : due_) {
+        due.offset -= done_bytes;
+    }
+}
+
+bool RemoteFunctionReceiver::is_full() const noexcept {
+    return due_bytes_.size() + due_.size() * due_call_bytes > account_.limits().bytes_max / 2;
 }
 
 bool RemoteFunctionReceiver::take_due_of(ChannelIndex channel, DueCall& call) noexcept {

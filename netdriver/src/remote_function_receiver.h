@@ -44,6 +44,11 @@ class RemoteFunctionReceiver final : private ReliableMessageHandler {
 
     /// Its calls are forgotten, and begin anew with the next life of the channel.
     void channel_closed(ChannelIndex channel);
+    /// The call that take_due() gave last does not run now, nor what is behind it: it is the next
+    /// one.
+    void put_off();
+    /// So much was put off that nothing more should come before some of it ran.
+    [[nodiscard]] bool is_full() const noexcept;
     /// Nothing that is due runs.
     void drop_due() noexcept;
     /// All is forgotten.

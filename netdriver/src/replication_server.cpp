@@ -172,6 +172,11 @@ void ReplicationServer::receive(PeerId peer, std::span<const std::byte> datagram
             return;
         }
     }
+    // Calls were put off: what comes before they ran is lost, and comes again.
+    if (client->may_have_due_calls && client->sender.incoming_calls().is_full()) {
+        ++stats_.packets_over_rate;
+        return;
+    }
     client->connection.receive(datagram, now, *client, client->sender);
 }
 

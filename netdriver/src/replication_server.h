@@ -10,6 +10,7 @@
 #include "bundle_builder.h"
 #include "bundle_order.h"
 #include "call_ids.h"
+#include "call_work.h"
 #include "control_message.h"
 #include "destroyed_names.h"
 #include "ended_sessions.h"
@@ -53,6 +54,8 @@ class ReplicationServer {
     void receive(PeerId peer, std::span<const std::byte> datagram, NetTime now);
     /// Nothing else arrives before the next flush.
     void receive_held(NetTime now);
+    /// Before anything is received: calls for which their packet had no room left.
+    void run_put_off_calls(NetTime now);
     void flush(NetTime now);
     /// Of those who joined or left since the last time.
     void tell_of_peers();
@@ -173,7 +176,9 @@ class ReplicationServer {
     /// false: there may be room soon.
     [[nodiscard]] bool falls_behind(Client& client);
     [[nodiscard]] CloseReason run_calls(Client& client);
-    [[nodiscard]] CloseReason run_call(Client& client, const DueCall& call);
+    /// Nothing: there is no room left for it, and it is still to run.
+    [[nodiscard]] std::optional<CloseReason> run_call(Client& client, const DueCall& call,
+                                                      CallWork& work);
     /// A call of a client is dropped, and counted in `count`. Anything but None: once too often.
     [[nodiscard]] CloseReason strike(Client& client, std::uint64_t& count);
     [[nodiscard]] NetObjectId add(const RepLayout& layout, ObjectHandle object, NetObjectId outer,
@@ -439,7 +444,8 @@ class ReplicationServer {
         CloseReason reason = CloseReason::None;
     };
     Vector<ReplacedPeer> replaced_;
-    std::uint64_t dispatch_ = 1;  // the number of the dispatch that is going on, or comes next
+    bool has_put_off_calls_ = false;  // of any client, or a moment ago
+    std::uint64_t dispatch_ = 1;      // the number of the dispatch that is going on, or comes next
     EndedSessions ended_sessions_;
     Vector<Vector<std::byte>> descriptions_;  // by number; none where nobody may be told
     // Calls are made at any time, also while a tick uses the scratch above, so they have their own.

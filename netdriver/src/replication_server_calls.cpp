@@ -196,19 +196,42 @@ CloseReason ReplicationServer::Client::handle_bunch(const BunchHeader& header,
 CloseReason ReplicationServer::run_calls(Client& client) {
     RemoteFunctionReceiver& calls = client.sender.incoming_calls();
     DueCall call;
+    CallWork work;
     client.may_have_due_calls = false;
     while (calls.take_due(call)) {
         // A call may do anything, also end this connection.
-        const CloseReason reason =
-            is_joined(client) ? run_call(client, call) : CloseReason::Requested;
-        if (reason == CloseReason::None) {
-            client.connection.blame({});
-        } else {
-            calls.drop_due();
-            return is_joined(client) ? reason : CloseReason::None;
+        const std::optional<CloseReason> reason =
+            is_joined(client) ? run_call(client, call, work) : CloseReason::Requested;
+        if (!reason.has_value()) {
+            calls.put_off();
+            client.may_have_due_calls = true;
+            has_put_off_calls_ = true;
+            break;
         }
+        if (*reason != CloseReason::None) {
+            calls.drop_due();
+            return is_joined(client) ? *reason : CloseReason::None;
+        }
+        client.connection.blame({});
     }
     return CloseReason::None;
+}
+
+void ReplicationServer::run_put_off_calls(NetTime now) {
+    if (!has_put_off_calls_) {
+        return;
+    }
+    now_ = now;
+    has_put_off_calls_ = false;
+    for (std::size_t i = 0; i < clients_.size(); ++i) {
+        Client& client = *clients_[i];
+        if (client.may_have_due_calls) {
+            const CloseReason reason = run_calls(client);
+            if (reason != CloseReason::None) {
+                client.connection.close(reason, now);
+            }
+        }
+    }
 }
 
 CloseReason ReplicationServer::strike(Client& client, std::uint64_t& count) {
@@ -216,7 +239,8 @@ CloseReason ReplicationServer::strike(Client& client, std::uint64_t& count) {
     return client.strikes.take(1, now_) ? CloseReason::None : CloseReason::TooManyCalls;
 }
 
-CloseReason ReplicationServer::run_call(Client& client, const DueCall& call) {
+std::optional<CloseReason> ReplicationServer::run_call(Client& client, const DueCall& call,
+                                                       CallWork& work) {
     const std::uint32_t index = ObjectStore::index_of(call.channel);
     if (client.sender.callable(call.channel) != CallableState::Yes ||
         objects_.at(index)->is_departing()) {
@@ -224,7 +248,8 @@ CloseReason ReplicationServer::run_call(Client& client, const DueCall& call) {
         return CloseReason::None;
     }
     const NetworkObjectInfo& info = *objects_.at(index);
-    DecodeBudget budget = call_runner_.budget_for(call.payload.size());
+    const DecodeBudget granted = call_runner_.budget_for(call.payload.size());
+    DecodeBudget budget = granted;
     BitReader reader(call.payload, &budget);
     const std::span<const RepFunction> functions = info.changelist_state().layout().functions();
     std::optional<FunctionIndex> function;
@@ -235,6 +260,9 @@ CloseReason ReplicationServer::run_call(Client& client, const DueCall& call) {
     }
     if (!function.has_value() || !functions[function->value].runs_on_server()) {
         return CloseReason::UnknownFunction;
+    }
+    if (!work.has_room_for(functions[function->value], call.payload.size())) {
+        return std::nullopt;
     }
     place.function = functions[function->value].function->name;
     client.connection.blame(place);
@@ -254,8 +282,11 @@ CloseReason ReplicationServer::run_call(Client& client, const DueCall& call) {
     }
     const RemoteFunctionCall running{info.object(), objects_.id_at(index),
                                      client.connection.peer()};
-    switch (call_runner_.run(functions[function->value], world_.object_memory(running.object),
-                             reader, true, running)) {
+    const RepFunction& called = functions[function->value];
+    const auto outcome =
+        call_runner_.run(called, world_.object_memory(running.object), reader, true, running);
+    work.spend(called, call.payload.size(), granted, budget);
+    switch (outcome) {
         case RemoteFunctionRunner::Outcome::Malformed:
             return CloseReason::MalformedBunch;
         case RemoteFunctionRunner::Outcome::Refused:

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+//
+// What running the calls of one client has cost since its last packet, in instructions, about, and
+// whether another one may run. A gap that closes lets 512 calls run at once, and a parameter whose
+// default is a long keyed array costs what that costs, whatever the call's bytes: so what a packet
+// completes may be more than one packet may cost. The rest waits for the next packet or dispatch.
+// What the functions themselves do is the game's.
+#pragma once
+
+#include <replayout/bit_reader.h>
+#include <replayout/rep_function.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace replayout {
+
+class CallWork {
+  public:
+    /// With what a packet costs besides, three million.
+    static constexpr std::uint64_t instructions_max = 2'500'000;
+
+    /// A call of this function, of so many bytes, may run. The first one always may.
+    [[nodiscard]] bool has_room_for(const RepFunction& function,
+                                    std::size_t payload_bytes) const noexcept {
+        return spent_ == 0 || spent_ + work_before(function, payload_bytes) <= instructions_max;
+    }
+    /// It ran: `granted` is the budget that it was given, `left` what is left of that.
+    void spend(const RepFunction& function, std::size_t payload_bytes, const DecodeBudget& granted,
+               const DecodeBudget& left) noexcept;
+
+  private:
+    /// What is known before it is read.
+    [[nodiscard]] static std::uint64_t work_before(const RepFunction& function,
+                                                   std::size_t payload_bytes) noexcept;
+
+    std::uint64_t spent_ = 0;
+};
+
+}  // namespace replayout

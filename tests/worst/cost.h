@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+//
+// What is looked for: the greatest of each of these, and where it came about. Which of them a page
+// bounds, and by how much, stands in docs/limits.md.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "worst/step.h"
+
+namespace replayout::worst {
+
+enum class Score : std::uint8_t {
+    Datagram,  ///< instructions of a dispatch of one datagram, that is no hello
+    Hello,     ///< instructions of one that is, beyond those of each object
+    Dispatch,  ///< instructions of a dispatch, for each of its datagrams
+    Memory,    ///< bytes that one peer makes our end keep, beyond those of each object
+    Answered,  ///< bytes sent to a peer that its acks and the time do not account for
+};
+inline constexpr std::size_t score_count = 5;
+
+[[nodiscard]] std::string_view to_string(Score score) noexcept;
+[[nodiscard]] std::string_view unit_of(Score score) noexcept;
+
+/// By how much docs/limits.md bounds each; instructions are those of a release build.
+inline constexpr std::uint64_t instructions_max = 3'000'000;
+inline constexpr std::uint64_t client_instructions_max = 250'000'000;
+/// Where blocks are not counted: other builds, other machines, and what else runs on them.
+inline constexpr std::uint64_t inexact_factor = 30;
+inline constexpr std::uint64_t instructions_per_object = 60;         // of a hello
+inline constexpr std::int64_t peer_bytes_max = 1'048'576 + 327'680;  // blocks under way
+inline constexpr std::int64_t peer_bytes_per_object = 16;
+
+inline constexpr std::uint64_t no_limit = ~std::uint64_t{0};
+[[nodiscard]] std::uint64_t limit_of(Side side, Score score) noexcept;
+
+struct Costs {
+    struct Found {
+        std::uint64_t cost = 0;
+        std::uint32_t place = 0;  ///< which dispatch it was, or after which
+    };
+    std::array<Found, score_count> found;
+
+    [[nodiscard]] Found& of(Score score) noexcept { return found[static_cast<std::size_t>(score)]; }
+    [[nodiscard]] const Found& of(Score score) const noexcept {
+        return found[static_cast<std::size_t>(score)];
+    }
+    void note(Score score, std::uint64_t cost, std::uint32_t place) noexcept {
+        if (cost > of(score).cost) {
+            of(score) = {cost, place};
+        }
+    }
+};
+
+/// Counts what a dispatch takes.
+///
+/// Where the library is compiled with -fsanitize-coverage=trace-pc, as preset "worst" does, it
+/// counts the basic blocks that ran, and the same steps cost the same each time. Elsewhere it reads
+/// the clock of the thread. Either is told in instructions, at a rate that Callgrind gave.
+class CostMeter {
+  public:
+    /// Whether blocks are counted in this build.
+    [[nodiscard]] static bool is_exact() noexcept;
+
+    void begin() noexcept;
+    [[nodiscard]] std::uint64_t instructions() const noexcept;
+
+  private:
+    std::uint64_t began_ = 0;
+};
+
+}  // namespace replayout::worst

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#include "worst/play.h"
+
+#include "worst/hostile_client.h"
+#include "worst/hostile_server.h"
+
+namespace replayout::worst {
+
+Costs play(const Script& script, std::uint32_t marked) {
+    if (script.side == Side::Server) {
+        return HostileClient(marked).play(script.steps);
+    }
+    return HostileServer(marked).play(script.steps);
+}
+
+Costs play_least(const Script& script, int times) {
+    Costs least = play(script);
+    for (int i = 1; i < times && !CostMeter::is_exact(); ++i) {
+        const Costs again = play(script);
+        for (std::size_t score = 0; score < score_count; ++score) {
+            if (again.found[score].cost < least.found[score].cost) {
+                least.found[score] = again.found[score];
+            }
+        }
+    }
+    return least;
+}
+
+}  // namespace replayout::worst
