@@ -127,8 +127,8 @@ bool NetConnection::is_ahead(const PacketHeader& header) const noexcept {
     return sequence > highest + 1 && sequence - highest <= packets_in_flight_max;
 }
 
-// Where something was received the session is ours, and what says otherwise answers a hello that
-// came twice.
+// A peer that has received something knows that the session is its own. A refusal that comes later
+// answers a repeated hello.
 bool NetConnection::has_heard_nothing() const noexcept {
     return state_ == ConnectionState::Connecting &&
            packets_.notify().highest_received() < config_.first_sequence;

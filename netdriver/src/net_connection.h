@@ -84,14 +84,14 @@ class NetConnection final : private ReliableMessageHandler {
     /// Closes for *layout mismatch* with this message in place of the goodbye, and waits for what
     /// the other side says to it and for its goodbye.
     void refuse_layout(std::span<const std::byte> message, NetTime now);
-    /// Should this side close the connection, it sends this before its goodbye.
+    /// Sets the message that goes out before the goodbye, if this side closes the connection.
     void set_last_words(Vector<std::byte> message) { last_words_ = std::move(message); }
-    /// The server has a session of this number already, of this peer and before this one: a hello
-    /// in it looks like one that comes late.
+    /// The server refused the session number: this peer had a session of it before, so the server
+    /// takes the hello for one that comes late.
     [[nodiscard]] bool is_session_taken() const noexcept {
         return is_session_taken_ && has_heard_nothing();
     }
-    /// Takes another number, and says hello again with the next flush().
+    /// Takes another session number, and sends the hello again with the next flush().
     void begin_session(std::uint16_t session);
     /// The other side has acknowledged something in this session.
     [[nodiscard]] bool is_acknowledged() const noexcept {

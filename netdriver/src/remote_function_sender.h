@@ -148,9 +148,9 @@ class RemoteFunctionSender {
     [[nodiscard]] const Calls& calls() const noexcept { return calls_; }
     /// Whether any call of that channel waits or is under way. O(calls).
     [[nodiscard]] bool has_calls(ChannelIndex channel) const noexcept;
-    /// How many reliable ones, but for the channel's next life. O(calls).
+    /// How many reliable calls, without those for the channel's next life. O(calls).
     [[nodiscard]] std::uint32_t reliable_count(ChannelIndex channel) const noexcept;
-    /// Whether a reliable one means what that object is as of the next compare. O(calls).
+    /// Whether a reliable call means the state that the object has at its next compare. O(calls).
     [[nodiscard]] bool has_fresh_call(std::uint32_t index) const noexcept;
     [[nodiscard]] bool is_idle() const noexcept { return calls_.empty(); }
     /// Any waits to be sent of which that share is to send next: Values parts that go ahead,
@@ -184,9 +184,9 @@ class RemoteFunctionSender {
     /// Those that the other end has no reason to let wait.
     void erase_delivered(ChannelIndex channel);
     [[nodiscard]] Calls::iterator find(CallOrder order) noexcept;
-    /// The next numbers of its channel.
+    /// Gives the call the next sequence of its channel.
     void give_sequence(OutgoingCall& call);
-    /// How many of its packets are under way.
+    /// How many packets with parts of the call are under way.
     [[nodiscard]] static std::uint32_t parts_under_way(const OutgoingCall& call) noexcept;
 
     // What every flush touches comes first.

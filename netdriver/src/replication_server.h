@@ -102,7 +102,7 @@ class ReplicationServer {
     [[nodiscard]] CallResult call_function(NetObjectId id, FunctionIndex function,
                                            const void* params, RemoteFunctionSendPolicy policy);
 
-    /// The game called what the class has not. Few lines a second.
+    /// The game called a function that the class lacks. Logs a few lines a second at most.
     [[gnu::cold, gnu::noinline]] void log_unknown_function(const RepLayout& layout,
                                                            std::string_view function);
 
@@ -163,15 +163,15 @@ class ReplicationServer {
     /// Whether a call is for this client.
     [[nodiscard]] bool is_called(const Client& client, const RepFunction& function,
                                  std::uint32_t index) const noexcept;
-    /// It has that class as it is here, as far as it is known.
+    /// Whether the client has this version of the object's class, as far as the server knows.
     [[nodiscard]] bool may_run(const Client& client, std::uint32_t index) const noexcept;
     [[nodiscard]] CallResult send_to_clients(NetObjectId id, FunctionIndex function,
                                              const void* params, bool is_queued);
     [[nodiscard]] CallResult add_calls(const NewCall& call, const RepFunction& function);
-    /// Runs what a client's packet brought. Anything but None ends the connection.
-    /// There is no room for another reliable call to it. True: it takes too little, and is closed;
-    /// false: there may be room soon.
+    /// The client has no room for another reliable call. True: it takes calls too slowly, and is
+    /// closed. False: there may be room soon.
     [[nodiscard]] bool falls_behind(Client& client);
+    /// Runs what a client's packet brought. Anything but None ends the connection.
     [[nodiscard]] CloseReason run_calls(Client& client);
     [[nodiscard]] CloseReason run_call(Client& client, const DueCall& call);
     /// A call of a client is dropped, and counted in `count`. Anything but None: once too often.
@@ -220,8 +220,8 @@ class ReplicationServer {
     void hide_at_once(ReplicationSender& sender, std::uint32_t index);
     /// False: what the calls need is more than is kept.
     [[nodiscard]] bool hide_behind_calls(Client& client, std::uint32_t index);
-    /// Parts that a client sees no longer when their owner changes so: before it does, as their
-    /// calls need what the client may see until then.
+    /// Hides the parts that a client no longer sees with these facts. Call it before they change,
+    /// because calls of the parts need what the client may see until then.
     void hide_parts_before(std::uint32_t index, const ObjectFacts& facts);
     void show_parts(Client& client, std::uint32_t index);
     void show_part(Client& client, std::uint32_t part);
@@ -369,8 +369,8 @@ class ReplicationServer {
     /// Tells a peer, in a header alone, that its hello is not taken because of its session's
     /// number.
     void refuse_session(PeerId peer, const PacketHeader& hello);
-    /// Explains the layout that a hello has otherwise, or lacks, where that is known and not too
-    /// long.
+    /// Refuses a hello with another digest. Explains the first layout that the hello lacks or lists
+    /// with another fingerprint, if the server finds it and the explanation is not too long.
     void refuse_layout(Client& client, const Hello& hello, NetTime now);
     /// Another session of the same peer takes its place: all that is kept of it goes at once.
     void replace(Client& client, NetTime now);

@@ -170,7 +170,7 @@ class RunScript {
 /// Faults that a driver once had, planted into a busy run to see that its judges find them.
 enum class BusyPlant : std::uint8_t {
     None,
-    Starvation,  ///< what is new waits behind everything that changed (planted_fault.h)
+    Starvation,  ///< new objects wait for everything that changed (planted_fault.h)
     CallLoss,    ///< a close does not wait for calls
 };
 
