@@ -296,7 +296,7 @@ TEST_CASE("Calls before a close: a part that is hidden with its outer, and remov
     CHECK(driver.object_count() == 1);
 }
 
-TEST_CASE("Calls before a close: what is torn off while it was to come again does not come",
+TEST_CASE("Calls before a close: an object that is torn off before it comes again does not come",
           "[netdriver][rpc][interest][tear_off]") {
     CallFixture net;
     const ObjectHandle turret = net.join_with_turret();

@@ -316,7 +316,7 @@ TEST_CASE("Misuse: a typed call runs what it names, of a base too, and of no oth
     CHECK(LogSpy::messages().size() == 1);
 }
 
-TEST_CASE("Misuse: the name of no function is logged with the name that is likely meant",
+TEST_CASE("Misuse: an unknown function name is logged with the name that is likely meant",
           "[netdriver][misuse][rpc]") {
     CallFixture net;
     const ObjectHandle turret = net.join_with_turret();
