@@ -53,7 +53,7 @@ void finish_update(const RepLayout& layout, void* object, ReceivingRepState& sta
         auto* bytes = static_cast<std::byte*>(object);
         NotifyQueue notifies(layout, bytes, state, context);
         if (object == nullptr) {
-            return;  // nobody is there to be notified: it is dropped
+            return;  // there is no object to notify: the update is dropped
         }
         finish_keyed_arrays(layout, bytes, state, context);
         notifies.run();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a game says wrongly to a driver is refused, in every build: nothing happens, and a sentence
-// names class and id and says what to do.
+// Wrong calls of a game are refused, in every build: nothing happens, and a sentence names class
+// and id and says what to do.
 #include <replayout/netdriver/loopback_transport.h>
 #include <replayout/netdriver/net_driver.h>
 #include <replayout/netdriver/net_rates.h>

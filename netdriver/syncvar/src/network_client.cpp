@@ -27,7 +27,7 @@ namespace {
     return &info.layout == &types.connection_prefab().layout();
 }
 
-/// Between two updates that a server takes over time.
+/// Time between two updates at the rate that a server takes.
 [[nodiscard]] std::int64_t update_interval_us(const NetConfig& config) noexcept {
     const std::int64_t per_second = config.client_updates_per_second_max;
     return (1'000'000 + per_second - 1) / per_second;

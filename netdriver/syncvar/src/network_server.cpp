@@ -210,7 +210,7 @@ void NetworkServer::unspawn(NetworkIdentity& object) {
     object.is_stopping_ = true;
     if (std::any_of(host_calls_->begin(), host_calls_->end(),
                     [&](const HostCall& call) { return &call.object() == &object; })) {
-        show_to_host(object);  // what it was to hear it hears
+        show_to_host(object);  // so that the calls that wait for it run
         run_host_calls(&object);
     }
     object.stop_client();
