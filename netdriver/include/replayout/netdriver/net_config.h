@@ -58,7 +58,8 @@ struct NetConfig {
     std::uint32_t reliable_waiting_bytes_max = 1'024 * 1024;
 
     /// Reliable calls of one client, and parts of large ones, that may wait for a missing one on
-    /// the server. 1 to 65,536. 512 are more than two seconds of all that it may call.
+    /// the server. 1 to 65,536. Updates (FunctionFlags::Update) take up half of it at most; the
+    /// other half, 256, is more than two seconds of all other calls.
     std::uint32_t client_waiting_max = 512;
     /// Bytes that these, and calls not yet whole, may hold. 1,200 to 67,108,864. 128 KiB are two of
     /// the largest calls; with all else that a client can make a server keep, less than 1 MiB.
