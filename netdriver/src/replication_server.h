@@ -74,7 +74,10 @@ class ReplicationServer {
     void clear_host() noexcept;
     [[nodiscard]] ObjectRole role_for(PeerId peer, const ObjectFacts& facts) const noexcept;
     void mark_property_dirty(NetObjectId id, std::string_view property);
-    void mark_property_dirty(NetObjectId id, ParentIndex property);
+    void mark_property_dirty(NetObjectId id, ParentIndex property) {
+        objects_.at(id.index)->changelist_state().mark_dirty(property);
+        set_due(id.index);
+    }
     void mark_object_dirty(NetObjectId id);
     void set_class_net_update_frequency(const RepLayout& layout,
                                         const NetUpdateFrequency& frequency);
@@ -326,15 +329,11 @@ class ReplicationServer {
     void replicate_in_lanes(std::uint32_t initial_opens);
     /// It is compared at its turn, or in the next flush; not if it is dormant for everybody.
     void set_due(std::uint32_t index) {
-        if (dormancy_.dormant.test(index) || due_.test(index)) {
-            return;
-        }
-        if (calendar_.is_paced(index)) {
-            calendar_.wait(index);
-        } else {
-            due_.set(index);
+        if (!due_.test(index)) [[unlikely]] {  // by the first of many marks
+            begin_due(index);
         }
     }
+    void begin_due(std::uint32_t index);
     void force_due(std::uint32_t index);
     /// The same, but nothing to an object that is looked at in each tick.
     void force_paced(std::uint32_t index);

@@ -16,10 +16,6 @@ namespace replayout {
 
 namespace {
 
-/// Sessions of one peer that ended within timeout_ms. So a peer that begins session after session
-/// is sent the world eight times in that time, whatever it acknowledges.
-constexpr std::size_t sessions_per_peer_max = 8;
-
 /// The hello that a first packet begins with, if it does; nothing of it is trusted or kept.
 [[nodiscard]] bool find_hello(std::span<const std::byte> datagram, std::uint16_t first_sequence,
                               PacketHeader& header, Hello& hello) noexcept {
@@ -57,7 +53,7 @@ void ReplicationServer::receive_hello(PeerId peer, std::span<const std::byte> da
     // What is kept of a client grows with the objects, so a peer begins one session in a dispatch.
     // An honest one repeats its hello.
     if ((present != nullptr && present->begun_in == dispatch_) ||
-        ended_sessions_.count(peer) >= sessions_per_peer_max) {
+        ended_sessions_.count(peer) >= EndedSessions::sessions_max) {
         ++stats_.packets_dropped;
         ++stats_.packets_over_rate;
         return;

@@ -21,6 +21,17 @@ namespace {
 
 }  // namespace
 
+void ReplicationServer::begin_due(std::uint32_t index) {
+    if (dormancy_.dormant.test(index)) {
+        return;
+    }
+    if (calendar_.is_paced(index)) {
+        calendar_.wait(index);
+    } else {
+        due_.set(index);
+    }
+}
+
 void ReplicationServer::force_due(std::uint32_t index) {
     if (!dormancy_.dormant.test(index)) {
         calendar_.cancel(index);

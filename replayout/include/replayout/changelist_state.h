@@ -86,10 +86,10 @@ class ChangelistState {
     /// compares it. A mark without a change sends nothing. All are marked at first. Nothing for any
     /// other property, which is compared in every update.
     void mark_dirty(ParentIndex parent) noexcept {
-        const std::span<const RepParentCmd> parents = layout_->parents();
-        if (parent.value >= parents.size()) [[unlikely]] {
+        // Without a bit of its own it is polled, or none of this layout.
+        if (parent.value >= due_.bit_count()) [[unlikely]] {
             refuse_mark(parent);
-        } else if (parents[parent.value].is_push_based) {
+        } else if (layout_->parents()[parent.value].is_push_based) {
             due_.set(parent.value);
             is_marked_ = true;
         }
