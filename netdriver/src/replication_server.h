@@ -29,6 +29,7 @@
 #include "sender_settings.h"
 #include "server_lane.h"
 #include "shadow_ids.h"
+#include "tolerated_changes.h"
 #include "update_calendar.h"
 
 #include <optional>
@@ -408,6 +409,7 @@ class ReplicationServer {
     BitRow compared_alone_;  // layouts, by number
     BitRow written_alone_;   // objects
     PolledObjects polled_;   // of live ones
+    ToleratedChanges tolerated_;
     FlushChanges changes_;
     BundleBuilder bundles_;
     ObjectDormancy dormancy_;

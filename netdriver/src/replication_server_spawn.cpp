@@ -64,6 +64,9 @@ NetObjectId ReplicationServer::add(const RepLayout& layout, ObjectHandle object,
     if (is_written_alone(layout)) {
         written_alone_.insert(id.index);
     }
+    if (layout.sent_within_us() != 0) {
+        tolerated_.add(id.index, layout.sent_within_us());
+    }
     begin_updates(id.index);
     changes_.objects.set(id.index);
     if (!is_part) {
@@ -165,6 +168,7 @@ void ReplicationServer::forget_object(NetObjectId id) {
     due_.clear(id.index);
     calendar_.forget(id.index);
     polled_.forget(id.index);
+    tolerated_.forget(id.index);
     dormancy_.forget(id.index);
     conditional_.erase(id.index);
     written_alone_.erase(id.index);
@@ -228,6 +232,8 @@ void ReplicationServer::tear_off_one(std::uint32_t index) {
 }
 
 void ReplicationServer::hand_back_torn_off_objects() {
+    tolerated_.forget(index);
+    objects_.at(index)->changelist_state().mark_exact();
     for (std::uint32_t index = torn_off_.next(0); index != BitRow::no_bit;
          index = torn_off_.next(index + 1)) {
         NetworkObjectInfo& info = *objects_.at(index);
