@@ -186,11 +186,19 @@ void ReplicationServer::set_host(PeerId host) {
                      "set_host: peer %llu is a client: give the host an id of its own",
                      static_cast<unsigned long long>(host.value));
     host_ = host;
+    if (!host_interest_.has_value()) {
+        host_interest_.emplace(host, memory_);
+        interest_.add_client(*host_interest_);
+    }
 }
 
 void ReplicationServer::clear_host() noexcept {
     host_.reset();
     is_host_told_of_ = false;
+    if (host_interest_.has_value()) {
+        interest_.remove_client(*host_interest_);
+        host_interest_.reset();
+    }
 }
 
 bool ReplicationServer::is_owned_by_host(const ObjectFacts& facts) const noexcept {
@@ -224,6 +232,8 @@ void ReplicationServer::tear_off_one(std::uint32_t index) {
     torn_off_.insert(index);
     calendar_.forget(index);
     polled_.forget(index);
+    tolerated_.forget(index);
+    objects_.at(index)->changelist_state().mark_exact();
     due_.set(index);  // what it is now goes out, and nothing of what it becomes
     for_each_joined([&](Client& client) {
         client.sender.forget_return(index);  // it is never sent to a client that does not have it
@@ -232,8 +242,6 @@ void ReplicationServer::tear_off_one(std::uint32_t index) {
 }
 
 void ReplicationServer::hand_back_torn_off_objects() {
-    tolerated_.forget(index);
-    objects_.at(index)->changelist_state().mark_exact();
     for (std::uint32_t index = torn_off_.next(0); index != BitRow::no_bit;
          index = torn_off_.next(index + 1)) {
         NetworkObjectInfo& info = *objects_.at(index);
