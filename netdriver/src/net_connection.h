@@ -140,6 +140,8 @@ class NetConnection final : private ReliableMessageHandler {
                                            PayloadHandler& handler);
     void answer_or_probe(NetTime now);
     /// The other side may be heard, and has said for too long nothing of what was sent to it.
+    /// The wait for an answer does not grow.
+    [[nodiscard]] bool asks_often() const noexcept;
     [[nodiscard]] bool is_unanswered(NetTime now) const noexcept;
     [[nodiscard]] bool has_passed(NetTime since, std::uint32_t milliseconds,
                                   NetTime now) const noexcept {
