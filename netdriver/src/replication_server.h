@@ -29,6 +29,7 @@
 #include "sender_settings.h"
 #include "server_lane.h"
 #include "shadow_ids.h"
+#include "tolerated_changes.h"
 #include "update_calendar.h"
 
 #include <optional>
@@ -123,8 +124,8 @@ class ReplicationServer {
     void clear_relevant_for(PeerId peer, NetObjectId id);
     /// Rules, for what concerns no channel.
     [[nodiscard]] InterestManager& interest() noexcept { return interest_; }
-    /// Null: it has not joined.
-    [[nodiscard]] ClientInterest* find_interest(PeerId peer) const;
+    /// Of a client, or of the host. Null: it has not joined, or there is no host of that id.
+    [[nodiscard]] ClientInterest* find_interest(PeerId peer);
     [[nodiscard]] const LayoutTable& layouts() const noexcept { return layouts_; }
 
     [[nodiscard]] const RemoteFunctionCall* current_call() const noexcept {
@@ -407,6 +408,7 @@ class ReplicationServer {
     BitRow compared_alone_;  // layouts, by number
     BitRow written_alone_;   // objects
     PolledObjects polled_;   // of live ones
+    ToleratedChanges tolerated_;
     FlushChanges changes_;
     BundleBuilder bundles_;
     ObjectDormancy dormancy_;
@@ -422,6 +424,7 @@ class ReplicationServer {
     DestroyedNames destroyed_names_;
     std::optional<PeerId> host_;
     bool is_host_told_of_ = false;
+    std::optional<ClientInterest> host_interest_;  // of the host, which is no client
     MarkValidator mark_validator_;
     Vector<TypeCounters> type_counters_;  // by layout number; empty unless asked for
     WaitingPool waiting_pool_;            // of all clients, who do not outlive it

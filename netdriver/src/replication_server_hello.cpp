@@ -11,6 +11,7 @@
 #include <array>
 #include <new>
 #include <string>
+#include <utility>
 
 namespace replayout {
 
@@ -109,7 +110,7 @@ void ReplicationServer::refuse_layout(Client& client, const Hello& hello, NetTim
     if (const RepLayout* const ours = layouts_.find_by_hash(name_hash)) {
         explanation = explain_layout(*ours, settings_.resource);
     }
-    const Vector<std::byte> message = refused_layout_message(
+    Vector<std::byte> message = refused_layout_message(
         {name_hash, {explanation.data(), explanation.size()}}, settings_.resource);
     const std::size_t bytes_max =
         std::min<std::size_t>(explanation_bytes_max, settings_.config.bunch_bytes_max);
@@ -118,7 +119,7 @@ void ReplicationServer::refuse_layout(Client& client, const Hello& hello, NetTim
         return;
     }
     client.may_tell_difference = true;
-    connection.refuse_layout({message.data(), message.size()}, now);
+    connection.refuse_layout(std::move(message), now);
 }
 
 bool ReplicationServer::is_hello(std::span<const std::byte> datagram, PacketHeader& header) const {

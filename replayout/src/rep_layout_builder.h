@@ -63,6 +63,8 @@ class RepLayoutBuilder {
     void add_parent(const Property& property, std::uint32_t object_offset,
                     std::uint32_t array_index);
     void add_condition(LifetimeCondition condition);
+    /// Of a property that says it; `parent` is complete, and the last.
+    void add_sent_within(const Property& property, const RepParentCmd& parent);
     void add_property(const Property& property, const Cursor& cursor);
     void add_struct(const Property& property, const Cursor& cursor);
     void add_delta_struct(const Property& property, const Cursor& cursor);

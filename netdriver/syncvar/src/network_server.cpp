@@ -36,7 +36,6 @@ NetworkServer::NetworkServer(const NetDriverSettings& settings, Transport& trans
       resource_(settings.resource),
       driver_(with_interest(settings, interest), transport, *this),
       interest_(interest),
-      axes_(settings.interest.axes),
       sections_(std::make_unique<SectionSender>(settings.resource)),
       references_(std::make_unique<StoredReferences>(objects_, nullptr, settings.resource)),
       parts_(std::make_unique<PartSender>(*this, settings.config)),

@@ -280,6 +280,11 @@ class SyncCollection {
 
     /// As in the prefab; `source` is of the same class.
     virtual void reset(const SyncCollection& source) = 0;
+    /// The same. Where the first block says that the items come in parts, those of now stay until
+    /// then.
+    virtual void reset_and_keep(const SyncCollection& source) = 0;
+    /// The first block is there.
+    virtual void end_keeping() = 0;
 
     NetworkBehaviour* behaviour_ = nullptr;
     std::uint32_t refused_count_ = 0;
