@@ -103,6 +103,12 @@ Status NetworkClient::begin_anew(NetTime now) {
 void NetworkClient::disconnect() {
     const bool was_updating = std::exchange(is_updating_, true);
     driver_.disconnect({});
+    const ConnectionState state = driver_.state();
+    const bool is_over = state == ConnectionState::Closing || state == ConnectionState::Closed;
+    // What it kept while it was not ready has no channel that ends.
+    while (is_over && !spawned_.empty()) {
+        unspawn(*spawned_.begin()->second, ChannelCloseReason::Disconnected);
+    }
     is_updating_ = was_updating;
 }
 
