@@ -28,9 +28,7 @@ class EndedSessions {
     static constexpr std::size_t sessions_max = 8;
 
     EndedSessions(std::size_t peers_max, MemoryResource* resource)
-        : peers_max_(peers_max), peers_(Allocator<Peer>(resource)) {
-        peers_.reserve(peers_max);
-    }
+        : peers_max_(peers_max), peers_(Allocator<Peer>(resource)) {}
 
     /// `credit`: what is left to the peer's next session. Ends do not go back in time.
     void add(PeerId peer, std::uint16_t session, NetTime end, const ArrivalCredit& credit) {
