@@ -23,8 +23,9 @@ namespace replayout {
 
 class EndedSessions {
   public:
-    /// Of one peer. With more within timeout_ms it begins no other, so a peer that begins session
-    /// after session is sent the world a bounded number of times, whatever it acknowledges.
+    /// The sessions of one peer that are kept. A peer with so many ends within timeout_ms begins no
+    /// other session. So a peer that begins one after the other is sent the world a bounded number
+    /// of times, whatever it acknowledges.
     static constexpr std::size_t sessions_max = 8;
 
     EndedSessions(std::size_t peers_max, MemoryResource* resource)
@@ -109,7 +110,7 @@ class EndedSessions {
                             [peer](const Peer& entry) { return entry.peer == peer; });
     }
 
-    /// That of the peer, or a new one, for which another may make room.
+    /// The entry of the peer. A peer without one gets a new one, for which the oldest may go.
     [[nodiscard]] Peer& room_for(PeerId peer) {
         if (const auto known = find(peer); known != peers_.end()) {
             return peers_[static_cast<std::size_t>(known - peers_.begin())];

@@ -145,7 +145,7 @@ CloseReason ReplicationReceiver::receive_properties_of(std::uint32_t index, BitR
         return skip_properties(*channel.layout, reader, context) ? CloseReason::None
                                                                  : CloseReason::MalformedBlock;
     }
-    // The packet may ask for no more than what is left of the limit of all objects.
+    // The packet may ask for at most what the limit of all objects leaves.
     DecodeBudget& budget = *reader.budget();
     const std::uint64_t all_left =
         config_.dynamic_bytes_max -

@@ -69,8 +69,8 @@ CloseReason ReplicationReceiver::run_call(const DueCall& call) {
     if (!is_ready && kept_calls_.keep(call)) {
         return CloseReason::None;
     }
-    // Kept calls of the channel run first. If no more calls may be kept, they run now or are
-    // dropped.
+    // Calls of the channel that were kept run first. When the limit of kept calls is reached, they
+    // run now or are dropped.
     if (kept_calls_.has(call.channel)) {
         reason = run_kept_calls_of(call.channel, !is_ready);
         if (reason != CloseReason::None) {

@@ -124,7 +124,8 @@ class ReplicationServer {
     void clear_relevant_for(PeerId peer, NetObjectId id);
     /// Rules, for what concerns no channel.
     [[nodiscard]] InterestManager& interest() noexcept { return interest_; }
-    /// Of a client, or of the host. Null: it has not joined, or there is no host of that id.
+    /// The interest of a client or of the host. Null: the client has not joined, or no host has
+    /// that id.
     [[nodiscard]] ClientInterest* find_interest(PeerId peer);
     [[nodiscard]] const LayoutTable& layouts() const noexcept { return layouts_; }
 

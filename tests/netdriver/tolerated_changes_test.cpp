@@ -253,7 +253,7 @@ TEST_CASE("Tolerated changes: while all creeps, a client is never further behind
                 creeping.tick(true);
                 creeping.check_client(0);
             }
-            // Who joins now is sent what the others come to have.
+            // A client that joins now is sent the values that the others will have in the end.
             const std::size_t late = creeping.game.join();
             for (std::size_t i = 0; i < within_ticks + 3; ++i) {
                 creeping.tick(false);

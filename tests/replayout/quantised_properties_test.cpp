@@ -231,7 +231,7 @@ TEST_CASE(
         } else {
             ++silent_count;
         }
-        // Of a server that has just begun with these values.
+        // What a server sends that has just begun with these values.
         BlockSender fresh_sender(*layout);
         BlockReceiver fresh_receiver(*layout);
         Drone fresh;

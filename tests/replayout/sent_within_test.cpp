@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Where sent_within_ms means something, and what is said where it does not.
+// Properties in which sent_within_ms has an effect, and the error or warning for all others.
 #include <replayout/net_archive.h>
 #include <replayout/reflection/reflection.h>
 #include <replayout/rep_layout.h>

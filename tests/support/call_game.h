@@ -175,7 +175,7 @@ struct CallFixtureOptions {
     std::int64_t tick_ms = 20;
 };
 
-/// Of a line that loses, repeats and reorders, as the seed has it.
+/// Options with a line that loses, repeats and reorders packets; the seed decides how often.
 [[nodiscard]] CallFixtureOptions rough_line(std::uint64_t seed);
 
 using Numbers = std::vector<std::uint32_t>;
