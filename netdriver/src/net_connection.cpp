@@ -338,6 +338,13 @@ void NetConnection::begin_session(std::uint16_t session) {
     packets_.begin_session(session);
 }
 
+// A call that waits alone is repeated when an answer says that it was lost, and other calls wait
+// for it. What is left of the window is for probes that outlast the timeout.
+bool NetConnection::asks_often() const noexcept {
+    return state_ == ConnectionState::Joined && packets_.has_calls_under_way() &&
+           packets_.notify().in_flight_count() < packets_in_flight_max / 2;
+}
+
 void NetConnection::answer_or_probe(NetTime now) {
     if (packets_.has_sent() && packets_.last_send() == now) {
         owes_ack_ = false;  // whatever went out carried the acks
@@ -356,7 +363,9 @@ void NetConnection::answer_or_probe(NetTime now) {
         packets_.send_empty(now, awaits_proof_);
         owes_ack_ = false;
     } else if (packets_.awaits_ack() && has_passed(last_send, probe_ms_, now)) {
-        probe_ms_ = std::min(probe_ms_ * 2, config_.probe_max_ms);
+        if (!asks_often()) {
+            probe_ms_ = std::min(probe_ms_ * 2, config_.probe_max_ms);
+        }
         if (state_ == ConnectionState::Connecting) {
             // Nobody has our hello, so nobody can tell us that it was lost.
             packets_.reliable().resend_all();

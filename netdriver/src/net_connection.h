@@ -140,6 +140,8 @@ class NetConnection final : private ReliableMessageHandler {
     [[nodiscard]] CloseReason read_bunches(BitReader& reader, DecodeBudget& budget,
                                            PayloadHandler& handler);
     void answer_or_probe(NetTime now);
+    /// The wait for an answer does not grow.
+    [[nodiscard]] bool asks_often() const noexcept;
     /// The other side may be heard, and has said for too long nothing of what was sent to it.
     [[nodiscard]] bool is_unanswered(NetTime now) const noexcept;
     [[nodiscard]] bool has_passed(NetTime since, std::uint32_t milliseconds,

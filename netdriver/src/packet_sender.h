@@ -250,6 +250,9 @@ class PacketSender final : private PacketNotifyHandler {
         return highest_with_content_ > notify_.highest_acked();
     }
 
+    /// Calls that are repeated until they arrive are on their way.
+    [[nodiscard]] bool has_calls_under_way() const noexcept { return sent_calls_.count() > 0; }
+
     /// Something with content that was sent at that time, or before, is neither acknowledged nor
     /// known to be lost. O(1), but where packets in flight are that old.
     [[nodiscard]] bool is_unanswered_since(NetTime time) const noexcept;

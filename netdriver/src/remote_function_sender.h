@@ -98,6 +98,7 @@ struct OutgoingCall {
     bool is_delivered = false;  ///< it counts until those before it are
     bool is_for_next = false;   ///< of the channel's next life: goes when this one is over
     bool was_sent = false;      ///< any of it
+    bool was_lost = false;      ///< likewise, and repeated
     Vector<std::byte> payload;
     Vector<PartState> parts;            ///< of one larger than a packet
     std::uint32_t next_part = 0;        ///< those before it are under way
@@ -118,7 +119,7 @@ class RemoteFunctionSender {
 
     /// Before anything is sent. True: reliable calls were refused since the last time, and none was
     /// taken for NetConfig::calls_full_timeout_ms, or the oldest has waited for so long; with 0
-    /// never.
+    /// never. If the oldest was lost on its way, it has lossy_times as long.
     [[nodiscard]] bool begin_flush(NetTime now);
     /// The time of the last flush.
     [[nodiscard]] NetTime now() const noexcept { return now_; }
@@ -126,6 +127,8 @@ class RemoteFunctionSender {
     void note_refused();
     /// The oldest has waited for NetConfig::calls_full_timeout_ms; with 0 never.
     [[nodiscard]] bool has_waited() const noexcept;
+    /// A loss says that the line works, and is no fault of the client.
+    static constexpr std::int64_t lossy_times = 4;
 
     /// A call of that size may be added. What this admits the other end can let wait, whatever is
     /// lost: it counts calls as it does.
@@ -180,6 +183,8 @@ class RemoteFunctionSender {
 
   private:
     [[nodiscard]] std::uint32_t part_count_of(std::size_t payload_bytes) const noexcept;
+    /// For how long calls may wait. Requires a timeout.
+    [[nodiscard]] std::int64_t patience_ms() const noexcept;
     Calls::iterator erase(Calls::iterator call);
     /// Those that the other end has no reason to let wait.
     void erase_delivered(ChannelIndex channel);

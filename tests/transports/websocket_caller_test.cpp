@@ -4,11 +4,9 @@
 // held up; and clients that nobody answers.
 #include <replayout/transports/websocket_transport.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <ctime>
 #include <memory>
 #include <string>
 #include <vector>
@@ -141,24 +139,31 @@ TEST_CASE(
     }
 }
 
-TEST_CASE(
-    "WebSocketTransport: whatever one connection floods, no tick takes 5 ms, and others are heard",
-    "[transport][websocket][hostile]") {
+TEST_CASE("WebSocketTransport: while one connection floods, the others are heard in each tick",
+          "[transport][websocket][hostile]") {
     constexpr int tick_count = 30;
-    constexpr int frames_in_tick = 2'700;              // 16 KB
+    constexpr int frames_in_tick = 2'700;  // 16 KB
+    // The pings of a tick, and those that Boost.Beast already has: 4 KiB of 6 bytes each.
+    constexpr std::uint64_t answers_in_tick = 64 + 4'096 / 6;
     for (const int head : {0x89, 0x8a, 0x00, 0x81}) {  // pings, pongs, fragments, texts
         INFO("head " << head);
         CalledServer server;
         Caller flood(server.address());
         server.join(flood);
+        (void)flood.take_answers();
         Caller honest(server.address());
         server.join(honest);
         Bytes bytes;
         if (head == 0x00) {
             append_frame(bytes, 0x02);
         }
-        std::vector<std::clock_t> times;
-        std::uint64_t heard_count = 0;
+        int heard_count = 0;
+        const auto hear = [&] {
+            while (server.receive() != Transport::nothing_received) {
+                ++heard_count;
+            }
+        };
+        std::uint64_t answer_bytes = 0;
         for (int i = 0; i < tick_count; ++i) {
             for (int frame = 0; frame < frames_in_tick; ++frame) {
                 append_frame(bytes, head);
@@ -166,27 +171,23 @@ TEST_CASE(
             flood.send(bytes);
             bytes.clear();
             honest.say_message(Caller::binary_message, Bytes(9));
-            // Of this process alone, so nothing else on the machine counts.
-            const std::clock_t begin = std::clock();
             server.tick(33);
-            times.push_back(std::clock() - begin);
-            while (server.receive() != Transport::nothing_received) {
-                ++heard_count;
-            }
+            hear();
+            answer_bytes += flood.take_answers();
+            CHECK(heard_count >= i - 4);  // of i + 1, as the system has its own time
         }
-        (void)server.tick_until([&] {
-            while (server.receive() != Transport::nothing_received) {
-                ++heard_count;
-            }
+        CHECK(server.tick_until([&] {
+            hear();
             return heard_count == tick_count;
-        });
-        CHECK(heard_count == tick_count);
+        }));
+        if (head == 0x89) {
+            constexpr std::uint64_t pong_bytes = 2;
+            CHECK(answer_bytes > 0);
+            CHECK(answer_bytes <= pong_bytes * answers_in_tick * tick_count);
+        }
         if (head == 0x81) {
             CHECK(server.tick_until([&] { return server.transport->peer_count() == 1; }));
         }
-        std::sort(times.begin(), times.end());
-        const std::clock_t slow = times[times.size() - 3];  // pages are taken in the first
-        CHECK(slow * 1'000 < 5 * CLOCKS_PER_SEC);
     }
 }
 
