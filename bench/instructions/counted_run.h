@@ -38,7 +38,7 @@ struct CountedRunSettings {
     std::uint32_t alone_ticks = 0;
     std::uint32_t warm_ticks = 0;
     std::uint32_t play_ticks = 0;
-    /// An error where joining takes longer.
+    /// Ticks in which all clients must have joined; beyond them the run fails.
     std::uint32_t join_ticks_max = 0;
 };
 

@@ -34,7 +34,7 @@ class ArrivalCredit {
     void arrived(std::uint32_t count) noexcept {
         packets_ = std::min(packets_ + 2 * count, packets_max);
     }
-    /// As it is at that time, which is not before that of the last call.
+    /// Adds what the time since the last call gives. A time before that call adds nothing.
     void refill(NetTime now) noexcept {
         if (packets_ == packets_max) {  // as in almost every flush
             remainder_ = 0;
@@ -55,7 +55,7 @@ class ArrivalCredit {
             std::min<std::uint64_t>(packets_ + grown / second_us, packets_max));
         refilled_ = now;
     }
-    /// What is left of the session of this peer that was before.
+    /// Takes over what the session before this one, of the same peer, has left.
     void continue_from(const ArrivalCredit& before, NetTime now) noexcept {
         packets_ = before.packets_;
         remainder_ = before.remainder_;

@@ -48,7 +48,7 @@ class CloseLog {
     void connection_closed(PeerId peer, CloseReason reason, bool is_by_peer,
                            const ClosePlace& place, NetTime now);
 
-    /// The other side says in what its layout of a class differs. `sentence` prints as it is.
+    /// The other side reported how its layout of a class differs. `sentence` is logged as it is.
     void difference_told(PeerId peer, std::string_view class_name, std::string_view sentence,
                          NetTime now);
 

@@ -135,7 +135,7 @@ class CompleteVersions {
 
     Vector<Record> records_;  // oldest first; as many as blocks in flight, so a few
     std::size_t first_ = 0;   // of those that are under way
-    // A loss lowers the floors of all records under way, so many, without a look at them.
+    // A loss lowers the floors of the first `lowered_count_` records, without a look at them.
     std::size_t lowered_count_ = 0;
     Version lowered_to_ = no_debt;
     Version complete_ = 0;          // by a delivered record

@@ -227,7 +227,7 @@ class ConnectionPairs {
     void owe_part(std::uint32_t index, const LostPart& part) {
         owe_part(index, part, find_extra(index));
     }
-    /// The same where it is known what lies beside the pair.
+    /// The same for a caller that has looked up the pair's extra.
     void owe_part(std::uint32_t index, const LostPart& part, PairExtra* extra);
     /// The value was sent, and did not arrive as it is.
     void owe_again(std::uint32_t index, RepHandle handle);

@@ -33,7 +33,7 @@ constexpr std::size_t compared_letters_max = 32;
     return row[right.size()];
 }
 
-/// `name_at(i)` for i below `count` are the names; an empty one is none.
+/// `name_at(i)` for i below `count` are the names; empty ones are skipped.
 template <typename NameAt>
 void append_names(RefusalText& text, std::size_t count, std::string_view meant,
                   NameAt name_at) noexcept {

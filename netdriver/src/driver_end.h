@@ -71,7 +71,7 @@ struct DriverEnd {
         const char* function, const RepLayout& layout) noexcept;
 };
 
-// Here, for the good path of each function is a few compares.
+// Inline, because the good path of each function is a few compares.
 inline DriverEnd NetDriver::end() const noexcept {
     return {server_.get(), client_.get(), is_calling_out_};
 }

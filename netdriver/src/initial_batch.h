@@ -73,7 +73,7 @@ class InitialBatch {
     /// What was released to be opened, and may not be there; whoever finds out takes it away.
     [[nodiscard]] const Vector<Sent>& sent() const noexcept { return sent_; }
     void add_sent(const Sent& object) { sent_.push_back(object); }
-    /// The one that was added last found no room: it waits, and is next again.
+    /// The object that was added last found no room: it waits again, and is the next one.
     void take_back_last() {
         waiting_.insert(sent_.back().id.index);
         sent_.pop_back();

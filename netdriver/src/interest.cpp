@@ -144,6 +144,17 @@ void Interest::set_view_radius(PeerId peer, float radius, std::uint32_t view) {
     }
 }
 
+void Interest::look_around() {
+    REPLAYOUT_EXPECT(end().may_change(), void(), "%s", end().refusal("look_around").c_str());
+    server_->interest().update();
+}
+
+bool Interest::is_in_sight(PeerId peer, NetObjectId id) const {
+    REPLAYOUT_EXPECT(end().may_read(id), false, "%s", end().refusal("is_in_sight", id).c_str());
+    const ClientInterest* client = server_->find_interest(peer);
+    return client != nullptr && server_->interest().is_seen(*client, id.index);
+}
+
 void Interest::add_to_group(NetObjectId id, NetGroup group) {
     REPLAYOUT_EXPECT(end().may_change(id), void(), "%s", end().refusal("add_to_group", id).c_str());
     server_->add_to_group(id, group);

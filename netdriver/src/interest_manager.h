@@ -72,6 +72,9 @@ class InterestManager {
     [[nodiscard]] std::optional<float> distance_squared_to(const ClientInterest& client,
                                                            const Vector3& location) const noexcept;
 
+    /// One of its eyes has the object in sight, as of the last update().
+    [[nodiscard]] bool is_seen(const ClientInterest& client, std::uint32_t index) const noexcept;
+
   private:
     static constexpr std::uint32_t no_index = ObjectStore::no_index;
 
@@ -95,7 +98,6 @@ class InterestManager {
     void rule_changed(std::uint32_t index);
     void leave_owner(std::uint32_t index);
     [[nodiscard]] std::uint32_t viewer_of(ClientInterest& client, std::uint32_t view);
-    [[nodiscard]] bool is_seen(const ClientInterest& client, std::uint32_t index) const noexcept;
 
     const ObjectStore& objects_;
     NetWorld& world_;

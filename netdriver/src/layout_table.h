@@ -22,8 +22,7 @@ namespace replayout {
 /// An array may grow from nothing to its greatest count in one packet, which a client must be able
 /// to take.
 [[nodiscard]] Status check_array_growth(const RepLayout& layout, const NetConfig& config);
-/// Refuses a layout with a text that the limits of its layout allow, and those of the driver do
-/// not.
+/// Refuses a layout whose RepLimits allow a text that the limits of the driver do not.
 [[nodiscard]] Status check_texts(const RepLayout& layout, const NetConfig& config);
 
 class LayoutTable {

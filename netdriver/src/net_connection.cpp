@@ -4,6 +4,7 @@
 #include <replayout/netdriver/sequence.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "control_message.h"
 
@@ -127,8 +128,8 @@ bool NetConnection::is_ahead(const PacketHeader& header) const noexcept {
     return sequence > highest + 1 && sequence - highest <= packets_in_flight_max;
 }
 
-// Where something was received the session is ours, and what says otherwise answers a hello that
-// came twice.
+// A peer that has received something knows that the session is its own. A refusal that comes later
+// answers a repeated hello.
 bool NetConnection::has_heard_nothing() const noexcept {
     return state_ == ConnectionState::Connecting &&
            packets_.notify().highest_received() < config_.first_sequence;
@@ -259,13 +260,14 @@ void NetConnection::close(CloseReason reason, NetTime now, std::uint32_t name_ha
     send_control(message.bytes());
 }
 
-void NetConnection::refuse_layout(std::span<const std::byte> message, NetTime now) {
+void NetConnection::refuse_layout(Vector<std::byte> message, NetTime now) {
     if (state_ == ConnectionState::Closing || state_ == ConnectionState::Closed) {
         return;
     }
     awaits_difference_ = true;
+    awaits_proof_ = true;
     begin_closing(CloseReason::LayoutMismatch, now);
-    send_control(message);
+    last_words_ = std::move(message);
 }
 
 void NetConnection::begin_closing(CloseReason reason, NetTime now) {
@@ -313,6 +315,12 @@ void NetConnection::flush(NetTime now) {
     if (state_ == ConnectionState::Closed) {
         return;
     }
+    if (awaits_proof_ && is_acknowledged()) {
+        awaits_proof_ = false;
+        send_control({last_words_.data(), last_words_.size()});
+        last_words_.clear();
+        last_words_.shrink_to_fit();
+    }
     (void)packets_.write_unsent_bunches();
     packets_.flush(now);
     answer_or_probe(now);
@@ -330,6 +338,13 @@ void NetConnection::begin_session(std::uint16_t session) {
     packets_.begin_session(session);
 }
 
+// A call that waits alone is repeated when an answer says that it was lost, and other calls wait
+// for it. What is left of the window is for probes that outlast the timeout.
+bool NetConnection::asks_often() const noexcept {
+    return state_ == ConnectionState::Joined && packets_.has_calls_under_way() &&
+           packets_.notify().in_flight_count() < packets_in_flight_max / 2;
+}
+
 void NetConnection::answer_or_probe(NetTime now) {
     if (packets_.has_sent() && packets_.last_send() == now) {
         owes_ack_ = false;  // whatever went out carried the acks
@@ -345,10 +360,12 @@ void NetConnection::answer_or_probe(NetTime now) {
     const bool may_answer = (packets_.notify().can_send() && packets_.has_budget()) ||
                             has_passed(last_send, probe_ms_, now);
     if (owes_ack_ && may_answer) {
-        packets_.send_empty(now, false);
+        packets_.send_empty(now, awaits_proof_);
         owes_ack_ = false;
     } else if (packets_.awaits_ack() && has_passed(last_send, probe_ms_, now)) {
-        probe_ms_ = std::min(probe_ms_ * 2, config_.probe_max_ms);
+        if (!asks_often()) {
+            probe_ms_ = std::min(probe_ms_ * 2, config_.probe_max_ms);
+        }
         if (state_ == ConnectionState::Connecting) {
             // Nobody has our hello, so nobody can tell us that it was lost.
             packets_.reliable().resend_all();

@@ -82,16 +82,17 @@ class NetConnection final : private ReliableMessageHandler {
     /// `name_hash` as in Goodbye.
     void close(CloseReason reason, NetTime now, std::uint32_t name_hash = 0);
     /// Closes for *layout mismatch* with this message in place of the goodbye, and waits for what
-    /// the other side says to it and for its goodbye.
-    void refuse_layout(std::span<const std::byte> message, NetTime now);
-    /// Should this side close the connection, it sends this before its goodbye.
+    /// the other side says to it and for its goodbye. The message may be large, so it goes out once
+    /// the other side has acknowledged a packet: until then this side answers with empty ones.
+    void refuse_layout(Vector<std::byte> message, NetTime now);
+    /// Sets the message that goes out before the goodbye, if this side closes the connection.
     void set_last_words(Vector<std::byte> message) { last_words_ = std::move(message); }
-    /// The server has a session of this number already, of this peer and before this one: a hello
-    /// in it looks like one that comes late.
+    /// The server refused the session number: this peer had a session of it before, so the server
+    /// takes the hello for one that comes late.
     [[nodiscard]] bool is_session_taken() const noexcept {
         return is_session_taken_ && has_heard_nothing();
     }
-    /// Takes another number, and says hello again with the next flush().
+    /// Takes another session number, and sends the hello again with the next flush().
     void begin_session(std::uint16_t session);
     /// The other side has acknowledged something in this session.
     [[nodiscard]] bool is_acknowledged() const noexcept {
@@ -139,6 +140,8 @@ class NetConnection final : private ReliableMessageHandler {
     [[nodiscard]] CloseReason read_bunches(BitReader& reader, DecodeBudget& budget,
                                            PayloadHandler& handler);
     void answer_or_probe(NetTime now);
+    /// The wait for an answer does not grow.
+    [[nodiscard]] bool asks_often() const noexcept;
     /// The other side may be heard, and has said for too long nothing of what was sent to it.
     [[nodiscard]] bool is_unanswered(NetTime now) const noexcept;
     [[nodiscard]] bool has_passed(NetTime since, std::uint32_t milliseconds,
@@ -156,6 +159,7 @@ class NetConnection final : private ReliableMessageHandler {
     bool owes_ack_ = false;
     bool is_session_taken_ = false;
     bool awaits_difference_ = false;    // closing, and the other side has something to say
+    bool awaits_proof_ = false;         // closing, and last_words_ wait until it acknowledges
     std::uint32_t datagram_count_ = 0;  // of this dispatch
     std::uint32_t probe_ms_;
     NetTime now_;

@@ -364,7 +364,7 @@ CallableState ObjectChannels::callable(ChannelIndex channel) const noexcept {
     }
     switch (channel_state(pairs_[index])) {
         case ChannelState::Open:
-            // Of what is hidden it may not know yet.
+            // The client may not know yet that the object is hidden.
             return pairs_.dormancy().frozen.test(index) ? CallableState::Late : CallableState::Yes;
         case ChannelState::Closing:
             return CallableState::Late;

@@ -58,8 +58,8 @@ class ObjectChannels {
         }
         queue_close(index, end_messages(index), reason);
     }
-    /// It is going to be closed: the client may still find the object under its stable name when
-    /// another one opens.
+    /// The object's channel is about to close. Until then the client may find the object under its
+    /// stable name when another object of that name opens.
     void note_closing_name(std::uint32_t index);
     /// Whether the client is to have the object. A dormant state is to be applied again.
     void set_relevant(std::uint32_t index, bool is_relevant);

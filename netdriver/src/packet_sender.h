@@ -89,7 +89,7 @@ class PacketSender final : private PacketNotifyHandler {
     [[nodiscard]] std::uint16_t sequence_behind_open() const noexcept {
         return static_cast<std::uint16_t>(settings_.first_sequence + 1);
     }
-    /// Says all again, in another session. Requires that nothing was received.
+    /// Sends everything again, in another session. Requires that nothing was received.
     void begin_session(std::uint16_t session) noexcept {
         settings_.session = session;
         notify_.set_session(session);
@@ -149,8 +149,8 @@ class PacketSender final : private PacketNotifyHandler {
     /// The packet that blocks are written to. Requires can_write().
     [[nodiscard]] PacketBuilder& builder() noexcept { return builder_; }
 
-    /// Bytes of packets that were put together here, the open one included. What is written between
-    /// two calls took the difference.
+    /// Bytes of all packets that were built here, the open one included. The difference between two
+    /// calls is what was written in between.
     [[nodiscard]] std::uint64_t bytes_written() const noexcept {
         return bytes_finished_ + builder_.bytes_used();
     }
@@ -240,6 +240,9 @@ class PacketSender final : private PacketNotifyHandler {
         return highest_with_content_ > notify_.highest_acked();
     }
 
+    /// Calls that are repeated until they arrive are on their way.
+    [[nodiscard]] bool has_calls_under_way() const noexcept { return sent_calls_.count() > 0; }
+
     /// Something with content that was sent at that time, or before, is neither acknowledged nor
     /// known to be lost. O(1), but where packets in flight are that old.
     [[nodiscard]] bool is_unanswered_since(NetTime time) const noexcept;
@@ -252,7 +255,7 @@ class PacketSender final : private PacketNotifyHandler {
     /// is. What was sent of them is neither delivered nor lost.
     void drop_content();
 
-    /// How much of what is sent must arrive, see there.
+    /// The packets that may be sent without arriving.
     [[nodiscard]] ArrivalCredit& credit() noexcept { return credit_; }
 
     /// The time of the flush that is going on, for packets that fill up meanwhile.

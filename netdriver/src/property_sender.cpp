@@ -168,6 +168,13 @@ RepCursor PropertySender::take_rest(std::uint32_t index) {
         return {};  // it was sent some other way
     }
     begin.element = bit + 1 == begin.handle.value ? begin.element : 0;
+    // More of an atomic group may be owed now than when the rest was left: it begins with the
+    // group.
+    const RepLayout& layout = objects_.at(index)->changelist_state().layout();
+    const RepGroup* const group = layout.find_group(layout.root(), begin.handle);
+    if (group != nullptr) {
+        begin.handle = RepHandle{group->handle_begin};
+    }
     return begin;
 }
 

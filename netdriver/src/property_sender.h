@@ -66,9 +66,9 @@ class PropertySender {
     /// A block was written with all that is owed.
     void record_plain(std::uint32_t index, const OwedVersions& position);
     [[nodiscard]] SendOutcome replicate_parts(std::uint32_t index, OwedVersions position);
-    /// Where the parts of what is owed begin: where the last ones found no room.
+    /// Where the next parts begin: at the first one that found no room the last time.
     [[nodiscard]] RepCursor take_rest(std::uint32_t index);
-    /// What is left of the parts found no room.
+    /// The parts from `rest` on found no room.
     void keep_rest(const TakenOfPair& taken, const RepCursor& begin, const RepCursor& rest);
     /// The block of this pair is what its position and its conditions say, for all who share them.
     [[nodiscard]] bool may_share_payload(std::uint32_t index, const OwedVersions& position) const;

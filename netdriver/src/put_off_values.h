@@ -43,9 +43,9 @@ class PutOffValues {
     }
 
     [[nodiscard]] bool is_empty() const noexcept { return values_.empty(); }
-    /// Any of that object.
+    /// Whether a value of that object waits.
     [[nodiscard]] bool contains(std::uint32_t index) const noexcept;
-    /// Sets the handles of those of one object. Whether there are any.
+    /// Sets the bits of the object's handles. Returns whether there are any.
     bool mark(std::uint32_t index, ChangeMask& handles) const noexcept;
 
   private:

@@ -60,11 +60,15 @@ bool RemoteFunctionSender::begin_flush(NetTime now) {
     if (!std::exchange(was_refused_, false) || full_timeout_ms_ == 0) {
         return false;
     }
-    const auto is_over = [&](NetTime since) {
-        return now >= since.plus_milliseconds(full_timeout_ms_);
-    };
     // A client that takes one now and then would hold up all others for as long as it likes.
-    return (refused_since_.has_value() && is_over(*refused_since_)) || has_waited();
+    return (refused_since_.has_value() &&
+            now >= refused_since_->plus_milliseconds(patience_ms())) ||
+           has_waited();
+}
+
+std::int64_t RemoteFunctionSender::patience_ms() const noexcept {
+    const bool is_lossy = !calls_.empty() && calls_.front().was_lost;
+    return std::int64_t{full_timeout_ms_} * (is_lossy ? lossy_times : 1);
 }
 
 void RemoteFunctionSender::note_refused() {
@@ -76,7 +80,7 @@ void RemoteFunctionSender::note_refused() {
 
 bool RemoteFunctionSender::has_waited() const noexcept {
     return full_timeout_ms_ != 0 && !calls_.empty() &&
-           now_ >= calls_.front().made.plus_milliseconds(full_timeout_ms_);
+           now_ >= calls_.front().made.plus_milliseconds(patience_ms());
 }
 
 std::uint32_t RemoteFunctionSender::part_count_of(std::size_t payload_bytes) const noexcept {
@@ -294,6 +298,7 @@ std::uint32_t RemoteFunctionSender::lost(const SentCall& name) {
         return undecided_.lost(name.order);
     }
     call->is_in_flight = false;
+    call->was_lost = true;
     if (call->is_in_parts()) {
         call->parts[name.part] = OutgoingCall::PartState::Lost;
         call->next_part = std::min(call->next_part, name.part);

@@ -98,6 +98,7 @@ struct OutgoingCall {
     bool is_delivered = false;  ///< it counts until those before it are
     bool is_for_next = false;   ///< of the channel's next life: goes when this one is over
     bool was_sent = false;      ///< any of it
+    bool was_lost = false;      ///< likewise, and repeated
     Vector<std::byte> payload;
     Vector<PartState> parts;            ///< of one larger than a packet
     std::uint32_t next_part = 0;        ///< those before it are under way
@@ -118,7 +119,7 @@ class RemoteFunctionSender {
 
     /// Before anything is sent. True: reliable calls were refused since the last time, and none was
     /// taken for NetConfig::calls_full_timeout_ms, or the oldest has waited for so long; with 0
-    /// never.
+    /// never. If the oldest was lost on its way, it has lossy_times as long.
     [[nodiscard]] bool begin_flush(NetTime now);
     /// The time of the last flush.
     [[nodiscard]] NetTime now() const noexcept { return now_; }
@@ -126,6 +127,8 @@ class RemoteFunctionSender {
     void note_refused();
     /// The oldest has waited for NetConfig::calls_full_timeout_ms; with 0 never.
     [[nodiscard]] bool has_waited() const noexcept;
+    /// A loss says that the line works, and is no fault of the client.
+    static constexpr std::int64_t lossy_times = 4;
 
     /// A call of that size may be added. What this admits the other end can let wait, whatever is
     /// lost: it counts calls as it does.
@@ -148,9 +151,9 @@ class RemoteFunctionSender {
     [[nodiscard]] const Calls& calls() const noexcept { return calls_; }
     /// Whether any call of that channel waits or is under way. O(calls).
     [[nodiscard]] bool has_calls(ChannelIndex channel) const noexcept;
-    /// How many reliable ones, but for the channel's next life. O(calls).
+    /// How many reliable calls, without those for the channel's next life. O(calls).
     [[nodiscard]] std::uint32_t reliable_count(ChannelIndex channel) const noexcept;
-    /// Whether a reliable one means what that object is as of the next compare. O(calls).
+    /// Whether a reliable call means the state that the object has at its next compare. O(calls).
     [[nodiscard]] bool has_fresh_call(std::uint32_t index) const noexcept;
     [[nodiscard]] bool is_idle() const noexcept { return calls_.empty(); }
     /// Any waits to be sent of which that share is to send next: Values parts that go ahead,
@@ -180,14 +183,16 @@ class RemoteFunctionSender {
 
   private:
     [[nodiscard]] std::uint32_t part_count_of(std::size_t payload_bytes) const noexcept;
+    /// For how long calls may wait. Requires a timeout.
+    [[nodiscard]] std::int64_t patience_ms() const noexcept;
     Calls::iterator erase(Calls::iterator call);
     /// From that one on, which is delivered: those that the other end has no reason to let wait.
     void erase_delivered(Calls::iterator call);
     /// From the call that was found last on: fates come nearly in the order of the calls.
     [[nodiscard]] Calls::iterator find(CallOrder order) noexcept;
-    /// The next numbers of its channel.
+    /// Gives the call the next sequence of its channel.
     void give_sequence(OutgoingCall& call);
-    /// How many of its packets are under way.
+    /// How many packets with parts of the call are under way.
     [[nodiscard]] static std::uint32_t parts_under_way(const OutgoingCall& call) noexcept;
 
     // What every flush touches comes first.

@@ -88,14 +88,14 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
     [[nodiscard]] CallResult encode_call(const RepLayout& layout, FunctionIndex function,
                                          const void* params);
     void log_not_owned(const ActorChannel& channel, std::string_view function);
-    /// This client may call that now. False, and the first time of each function a line in the log:
-    /// there were too many.
+    /// Whether the rates let this client call the function now. If not, logs that once for each
+    /// function.
     [[nodiscard]] bool may_call(const RepLayout& layout, FunctionIndex function, CallKind kind,
                                 std::size_t bytes);
     void send_calls();
     [[nodiscard]] CloseReason receive_layout(std::span<const std::byte> message);
     [[nodiscard]] CloseReason receive_refusal(const RefusedLayout& refused);
-    /// Ours is another than the layout that the server describes; the connection ends for that.
+    /// Our layout differs from the one that the server describes, so the connection ends.
     void find_described(std::span<const std::byte> message);
     /// For the log of both ends, when the connection is closed.
     void tell_difference(ClassDifference difference);

@@ -143,7 +143,7 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     };
     [[nodiscard]] CloseReason receive_properties_of(std::uint32_t index, BitReader& reader,
                                                     BlockFrame frame);
-    /// Ends the update of an object of which parts have arrived, and not the last.
+    /// Ends the update of an object whose last part has not arrived.
     void finish_update();
     /// Notifies of what that channel's object just received may wait.
     void note_waiting(std::uint32_t index);
@@ -163,7 +163,7 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     /// Runs what the packet brought, when its blocks are applied.
     [[nodiscard]] CloseReason run_calls();
     [[nodiscard]] CloseReason run_calls_of(ChannelIndex channel);
-    /// Runs it, or keeps it where the world wants that.
+    /// Runs the call, or keeps it if the world does not let it run yet.
     [[nodiscard]] CloseReason run_call(const DueCall& call);
     /// Runs what these bytes call. The channel is open.
     [[nodiscard]] CloseReason run_call_now(ChannelIndex index, std::span<const std::byte> payload);
@@ -181,8 +181,9 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     }
     /// For what arrives for that object. Its notifies wait.
     [[nodiscard]] ReceiveContext receive_context(const ActorChannel& channel);
-    /// What its object holds now, for the limits of all objects together.
-    /// Its arrays and texts asked for that many more bytes.
+    // Count what the object of a channel holds now, for the limits of all objects together.
+
+    /// A block made arrays and texts of `object` ask for `asked` more bytes.
     void count_dynamic_bytes(ActorChannel& channel, const void* object, std::uint64_t asked);
     void forget_dynamic_bytes(ActorChannel& channel) noexcept;
     void count_references(ActorChannel& channel) noexcept;

@@ -109,8 +109,8 @@ void ReplicationReceiver::count_dynamic_bytes(ActorChannel& channel, const void*
     if (asked == 0) {
         return;
     }
-    // What is written anew asks again, and what shrinks gives nothing back. To measure costs about
-    // what was asked for since.
+    // `asked` counts a value each time it is written, and never subtracts. So the real size is
+    // measured when the count has doubled, which costs about as much as what was asked for since.
     constexpr std::uint64_t measured_again_at = 64;
     std::uint64_t bytes = channel.dynamic_bytes + asked;
     if (bytes > 2 * channel.measured_bytes + measured_again_at) {
@@ -145,7 +145,7 @@ CloseReason ReplicationReceiver::receive_properties_of(std::uint32_t index, BitR
         return skip_properties(*channel.layout, reader, context) ? CloseReason::None
                                                                  : CloseReason::MalformedBlock;
     }
-    // What all objects may still ask for, where that is less than what the packet may.
+    // The packet may ask for at most what the limit of all objects leaves.
     DecodeBudget& budget = *reader.budget();
     const std::uint64_t all_left =
         config_.dynamic_bytes_max -

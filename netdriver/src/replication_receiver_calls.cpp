@@ -69,7 +69,8 @@ CloseReason ReplicationReceiver::run_call(const DueCall& call) {
     if (!is_ready && kept_calls_.keep(call)) {
         return CloseReason::None;
     }
-    // Those that were kept come before it. Where there is no room for more, it is now or never.
+    // Calls of the channel that were kept run first. When the limit of kept calls is reached, they
+    // run now or are dropped.
     if (kept_calls_.has(call.channel)) {
         reason = run_kept_calls_of(call.channel, !is_ready);
         if (reason != CloseReason::None) {

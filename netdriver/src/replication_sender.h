@@ -403,9 +403,9 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
                                             const PriorityInputs& inputs) const noexcept;
     /// False: there is no more room.
     [[nodiscard]] bool open_initial_batch(std::uint32_t initial_opens);
-    /// An object of it with its parts is pending from now on.
+    /// Makes an object of the initial batch pending, with its parts.
     void release_joined(std::uint32_t root);
-    /// Those that were released when so many had been: they wait as before.
+    /// Undoes release_joined() for all objects after the first `sent_before`.
     void take_back_joined(std::size_t sent_before);
     /// The same, paid for by the share of joins.
     [[nodiscard]] bool open_joined(std::uint32_t initial_opens);

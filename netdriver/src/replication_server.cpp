@@ -97,6 +97,7 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
       compared_alone_(&memory.scratch),
       written_alone_(&memory.scratch),
       polled_(&memory.objects),
+      tolerated_(&memory.objects),
       changes_(&memory.objects),
       bundles_(objects_, changes_, settings.config.packet_bytes_max - PacketBuilder::reserved_bytes,
                memory),

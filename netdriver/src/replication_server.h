@@ -30,6 +30,7 @@
 #include "sender_settings.h"
 #include "server_lane.h"
 #include "shadow_ids.h"
+#include "tolerated_changes.h"
 #include "update_calendar.h"
 
 #include <optional>
@@ -77,7 +78,10 @@ class ReplicationServer {
     void clear_host() noexcept;
     [[nodiscard]] ObjectRole role_for(PeerId peer, const ObjectFacts& facts) const noexcept;
     void mark_property_dirty(NetObjectId id, std::string_view property);
-    void mark_property_dirty(NetObjectId id, ParentIndex property);
+    void mark_property_dirty(NetObjectId id, ParentIndex property) {
+        objects_.at(id.index)->changelist_state().mark_dirty(property);
+        set_due(id.index);
+    }
     void mark_object_dirty(NetObjectId id);
     void set_class_net_update_frequency(const RepLayout& layout,
                                         const NetUpdateFrequency& frequency);
@@ -105,7 +109,7 @@ class ReplicationServer {
     [[nodiscard]] CallResult call_function(NetObjectId id, FunctionIndex function,
                                            const void* params, RemoteFunctionSendPolicy policy);
 
-    /// The game called what the class has not. Few lines a second.
+    /// The game called a function that the class lacks. Logs a few lines a second at most.
     [[gnu::cold, gnu::noinline]] void log_unknown_function(const RepLayout& layout,
                                                            std::string_view function);
 
@@ -123,8 +127,9 @@ class ReplicationServer {
     void clear_relevant_for(PeerId peer, NetObjectId id);
     /// Rules, for what concerns no channel.
     [[nodiscard]] InterestManager& interest() noexcept { return interest_; }
-    /// Null: it has not joined.
-    [[nodiscard]] ClientInterest* find_interest(PeerId peer) const;
+    /// The interest of a client or of the host. Null: the client has not joined, or no host has
+    /// that id.
+    [[nodiscard]] ClientInterest* find_interest(PeerId peer);
     [[nodiscard]] const LayoutTable& layouts() const noexcept { return layouts_; }
 
     [[nodiscard]] const RemoteFunctionCall* current_call() const noexcept {
@@ -166,15 +171,15 @@ class ReplicationServer {
     /// Whether a call is for this client.
     [[nodiscard]] bool is_called(const Client& client, const RepFunction& function,
                                  std::uint32_t index) const noexcept;
-    /// It has that class as it is here, as far as it is known.
+    /// Whether the client has this version of the object's class, as far as the server knows.
     [[nodiscard]] bool may_run(const Client& client, std::uint32_t index) const noexcept;
     [[nodiscard]] CallResult send_to_clients(NetObjectId id, FunctionIndex function,
                                              const void* params, bool is_queued);
     [[nodiscard]] CallResult add_calls(const NewCall& call, const RepFunction& function);
-    /// Runs what a client's packet brought. Anything but None ends the connection.
-    /// There is no room for another reliable call to it. True: it takes too little, and is closed;
-    /// false: there may be room soon.
+    /// The client has no room for another reliable call. True: it takes calls too slowly, and is
+    /// closed. False: there may be room soon.
     [[nodiscard]] bool falls_behind(Client& client);
+    /// Runs what a client's packet brought. Anything but None ends the connection.
     [[nodiscard]] CloseReason run_calls(Client& client);
     /// Nothing: there is no room left for it, and it is still to run.
     [[nodiscard]] std::optional<CloseReason> run_call(Client& client, const DueCall& call,
@@ -225,8 +230,8 @@ class ReplicationServer {
     void hide_at_once(ReplicationSender& sender, std::uint32_t index);
     /// False: what the calls need is more than is kept.
     [[nodiscard]] bool hide_behind_calls(Client& client, std::uint32_t index);
-    /// Parts that a client sees no longer when their owner changes so: before it does, as their
-    /// calls need what the client may see until then.
+    /// Hides the parts that a client no longer sees with these facts. Call it before they change,
+    /// because calls of the parts need what the client may see until then.
     void hide_parts_before(std::uint32_t index, const ObjectFacts& facts);
     void show_parts(Client& client, std::uint32_t index);
     void show_part(Client& client, std::uint32_t part);
@@ -331,15 +336,11 @@ class ReplicationServer {
     void replicate_in_lanes(std::uint32_t initial_opens);
     /// It is compared at its turn, or in the next flush; not if it is dormant for everybody.
     void set_due(std::uint32_t index) {
-        if (dormancy_.dormant.test(index) || due_.test(index)) {
-            return;
-        }
-        if (calendar_.is_paced(index)) {
-            calendar_.wait(index);
-        } else {
-            due_.set(index);
+        if (!due_.test(index)) [[unlikely]] {  // by the first of many marks
+            begin_due(index);
         }
     }
+    void begin_due(std::uint32_t index);
     void force_due(std::uint32_t index);
     /// The same, but nothing to an object that is looked at in each tick.
     void force_paced(std::uint32_t index);
@@ -374,8 +375,8 @@ class ReplicationServer {
     /// Tells a peer, in a header alone, that its hello is not taken because of its session's
     /// number.
     void refuse_session(PeerId peer, const PacketHeader& hello);
-    /// Explains the layout that a hello has otherwise, or lacks, where that is known and not too
-    /// long.
+    /// Refuses a hello with another digest. Explains the first layout that the hello lacks or lists
+    /// with another fingerprint, if the server finds it and the explanation is not too long.
     void refuse_layout(Client& client, const Hello& hello, NetTime now);
     /// Another session of the same peer takes its place: all that is kept of it goes at once.
     void replace(Client& client, NetTime now);
@@ -413,6 +414,7 @@ class ReplicationServer {
     BitRow compared_alone_;  // layouts, by number
     BitRow written_alone_;   // objects
     PolledObjects polled_;   // of live ones
+    ToleratedChanges tolerated_;
     FlushChanges changes_;
     BundleBuilder bundles_;
     ObjectDormancy dormancy_;
@@ -428,6 +430,7 @@ class ReplicationServer {
     DestroyedNames destroyed_names_;
     std::optional<PeerId> host_;
     bool is_host_told_of_ = false;
+    std::optional<ClientInterest> host_interest_;  // of the host, which is no client
     MarkValidator mark_validator_;
     Vector<TypeCounters> type_counters_;  // by layout number; empty unless asked for
     WaitingPool waiting_pool_;            // of all clients, who do not outlive it

@@ -53,8 +53,14 @@ inline bool ReplicationServer::update(const DueObject& due, PackageMap& ids, Net
     REPLAYOUT_EXPECT(due.memory != nullptr, false, "%s",
                      without_memory("tick_flush", due.index).c_str());
     ChangelistState& state = due.info->changelist_state();
-    return due.is_polled() ? state.update_changed(due.memory, ids, stats.replication)
-                           : state.update(due.memory, ids, stats.replication);
+    if (due.is_polled()) {
+        return state.update_changed(due.memory, ids, stats.replication);
+    }
+    const bool has_changed = state.update(due.memory, ids, stats.replication);
+    if (state.has_tolerated()) [[unlikely]] {
+        tolerated_.note(due.index);
+    }
+    return has_changed;
 }
 
 inline void ReplicationServer::compare(const DueObject& due) {

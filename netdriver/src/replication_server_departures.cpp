@@ -53,7 +53,7 @@ void ReplicationServer::depart_family(NetObjectId id, ChannelCloseReason reason)
             }
         }
     });
-    // Behind that, as regular pairs take it that they were sent what the object is.
+    // Only after that: a regular pair counts as having been sent what its object is.
     for (const std::uint32_t index : family_) {
         compare_before_departure(index);
     }
@@ -81,7 +81,8 @@ void ReplicationServer::compare_before_hiding(std::uint32_t index) {
     if (!info.changelist_state().is_due()) {
         return;
     }
-    // It may be compared once more in the flush, and regular pairs reckon with one new version.
+    // The flush may compare the object once more, but a regular pair expects one new version a
+    // flush.
     for_each_joined([&](Client& client) { client.sender.leave_bundles(index); });
     const ValueScope calling_out(is_calling_out_, true);
     const void* memory = world_.object_memory(info.object());

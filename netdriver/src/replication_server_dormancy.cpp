@@ -27,6 +27,7 @@ void ReplicationServer::set_dormancy_of(std::uint32_t index, NetDormancy dormanc
     info.set_dormancy(dormancy);
     if (may_be_dormant(dormancy)) {
         dormancy_.candidates.insert(index);
+        info.changelist_state().mark_exact();  // so it does not sleep beside what it is
     } else {
         dormancy_.candidates.erase(index);
     }
@@ -44,6 +45,7 @@ void ReplicationServer::flush_dormancy(NetObjectId id) {
         if (info.dormancy() == NetDormancy::Initial) {
             info.set_dormancy(NetDormancy::DormantAll);
         }
+        info.changelist_state().mark_exact();
         apply_dormancy_to_all(index, true);
         for_each_joined([&](Client& client) { client.sender.force(index); });
     });

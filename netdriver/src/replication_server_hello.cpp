@@ -11,14 +11,11 @@
 #include <array>
 #include <new>
 #include <string>
+#include <utility>
 
 namespace replayout {
 
 namespace {
-
-/// Sessions of one peer that ended within timeout_ms. So a peer that begins session after session
-/// is sent the world eight times in that time, whatever it acknowledges.
-constexpr std::size_t sessions_per_peer_max = 8;
 
 /// The hello that a first packet begins with, if it does; nothing of it is trusted or kept.
 [[nodiscard]] bool find_hello(std::span<const std::byte> datagram, std::uint16_t first_sequence,
@@ -57,7 +54,7 @@ void ReplicationServer::receive_hello(PeerId peer, std::span<const std::byte> da
     // What is kept of a client grows with the objects, so a peer begins one session in a dispatch.
     // An honest one repeats its hello.
     if ((present != nullptr && present->begun_in == dispatch_) ||
-        ended_sessions_.count(peer) >= sessions_per_peer_max) {
+        ended_sessions_.count(peer) >= EndedSessions::sessions_max) {
         ++stats_.packets_dropped;
         ++stats_.packets_over_rate;
         return;
@@ -113,7 +110,7 @@ void ReplicationServer::refuse_layout(Client& client, const Hello& hello, NetTim
     if (const RepLayout* const ours = layouts_.find_by_hash(name_hash)) {
         explanation = explain_layout(*ours, settings_.resource);
     }
-    const Vector<std::byte> message = refused_layout_message(
+    Vector<std::byte> message = refused_layout_message(
         {name_hash, {explanation.data(), explanation.size()}}, settings_.resource);
     const std::size_t bytes_max =
         std::min<std::size_t>(explanation_bytes_max, settings_.config.bunch_bytes_max);
@@ -122,7 +119,7 @@ void ReplicationServer::refuse_layout(Client& client, const Hello& hello, NetTim
         return;
     }
     client.may_tell_difference = true;
-    connection.refuse_layout({message.data(), message.size()}, now);
+    connection.refuse_layout(std::move(message), now);
 }
 
 bool ReplicationServer::is_hello(std::span<const std::byte> datagram, PacketHeader& header) const {

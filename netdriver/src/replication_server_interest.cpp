@@ -96,7 +96,10 @@ bool ReplicationServer::is_relevant_for(PeerId peer, NetObjectId id) const {
     return client != nullptr && client->sender.dormancy().is_shown(id.index);
 }
 
-ClientInterest* ReplicationServer::find_interest(PeerId peer) const {
+ClientInterest* ReplicationServer::find_interest(PeerId peer) {
+    if (host_interest_.has_value() && host_interest_->peer == peer) {
+        return &*host_interest_;
+    }
     Client* client = find_joined(peer);
     return client == nullptr ? nullptr : &client->interest;
 }

@@ -83,11 +83,6 @@ void ReplicationServer::mark_property_dirty(NetObjectId id, std::string_view pro
     set_due(id.index);
 }
 
-void ReplicationServer::mark_property_dirty(NetObjectId id, ParentIndex property) {
-    objects_.at(id.index)->changelist_state().mark_dirty(property);
-    set_due(id.index);
-}
-
 void ReplicationServer::mark_object_dirty(NetObjectId id) {
     REPLAYOUT_ASSERT(objects_.contains(id));
     objects_.at(id.index)->changelist_state().mark_all_dirty();

@@ -64,6 +64,9 @@ NetObjectId ReplicationServer::add(const RepLayout& layout, ObjectHandle object,
     if (is_written_alone(layout)) {
         written_alone_.insert(id.index);
     }
+    if (layout.sent_within_us() != 0) {
+        tolerated_.add(id.index, layout.sent_within_us());
+    }
     begin_updates(id.index);
     changes_.objects.set(id.index);
     if (!is_part) {
@@ -165,6 +168,7 @@ void ReplicationServer::forget_object(NetObjectId id) {
     due_.clear(id.index);
     calendar_.forget(id.index);
     polled_.forget(id.index);
+    tolerated_.forget(id.index);
     dormancy_.forget(id.index);
     conditional_.erase(id.index);
     written_alone_.erase(id.index);
@@ -182,11 +186,19 @@ void ReplicationServer::set_host(PeerId host) {
                      "set_host: peer %llu is a client: give the host an id of its own",
                      static_cast<unsigned long long>(host.value));
     host_ = host;
+    if (!host_interest_.has_value()) {
+        host_interest_.emplace(host, memory_);
+        interest_.add_client(*host_interest_);
+    }
 }
 
 void ReplicationServer::clear_host() noexcept {
     host_.reset();
     is_host_told_of_ = false;
+    if (host_interest_.has_value()) {
+        interest_.remove_client(*host_interest_);
+        host_interest_.reset();
+    }
 }
 
 bool ReplicationServer::is_owned_by_host(const ObjectFacts& facts) const noexcept {
@@ -220,6 +232,8 @@ void ReplicationServer::tear_off_one(std::uint32_t index) {
     torn_off_.insert(index);
     calendar_.forget(index);
     polled_.forget(index);
+    tolerated_.forget(index);
+    objects_.at(index)->changelist_state().mark_exact();
     due_.set(index);  // what it is now goes out, and nothing of what it becomes
     for_each_joined([&](Client& client) {
         client.sender.forget_return(index);  // it is never sent to a client that does not have it

@@ -21,6 +21,17 @@ namespace {
 
 }  // namespace
 
+void ReplicationServer::begin_due(std::uint32_t index) {
+    if (dormancy_.dormant.test(index)) {
+        return;
+    }
+    if (calendar_.is_paced(index)) {
+        calendar_.wait(index);
+    } else {
+        due_.set(index);
+    }
+}
+
 void ReplicationServer::force_due(std::uint32_t index) {
     if (!dormancy_.dormant.test(index)) {
         calendar_.cancel(index);
@@ -35,6 +46,14 @@ void ReplicationServer::force_paced(std::uint32_t index) {
 }
 
 void ReplicationServer::take_due(NetTime now) {
+    tolerated_.advance(now, [&](std::uint32_t index) {
+        if (dormancy_.dormant.test(index)) {
+            return false;  // it stays what it was when it fell asleep
+        }
+        objects_.at(index)->changelist_state().mark_exact();
+        set_due(index);
+        return true;
+    });
     calendar_.advance(now, [&](std::uint32_t index) {
         if (!dormancy_.dormant.test(index)) {
             due_.set(index);

@@ -181,7 +181,7 @@ bool SendOrder::is_new_next() const noexcept {
     if (turns_.is_new_behind() || !is_any_shown_due()) {
         return true;
     }
-    // As much was sent of either.
+    // Both classes were sent the same number of bytes.
     const std::uint8_t shown = next_shown_queue(false);
     const auto band = static_cast<std::uint32_t>(std::countr_zero(bands));
     if (shown == no_queue) {

@@ -187,8 +187,8 @@ class SendOrder {
             replayout::prefetch(&missed_since_[index], sizeof(std::uint16_t));
         }
     }
-    /// The one that was taken last took so many bytes, whatever became of it. Before sent(), miss()
-    /// or hold_back().
+    /// The candidate that was taken last took `bytes`, whatever became of it. Call it before
+    /// sent(), miss() or hold_back().
     void pay(const Candidate& candidate, std::uint32_t bytes) noexcept;
     /// It went out, or waits for another object.
     void sent(std::uint32_t index) noexcept { missed_.erase(index); }

@@ -35,7 +35,7 @@ class SendTurns {
         return (of == Class::New ? oldest_new_ : oldest_shown_) > 0;
     }
 
-    /// A candidate took so many bytes. `was_oldest`: it went as the oldest of its class.
+    /// A candidate took `bytes`. `was_oldest`: it went as the oldest of its class.
     void pay(Class of, bool was_oldest, bool does_other_wait, std::uint32_t bytes) noexcept {
         const std::int64_t paid = bytes;
         if (does_other_wait) {

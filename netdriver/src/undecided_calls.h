@@ -28,10 +28,10 @@ class UndecidedCalls {
 
     /// A channel closes; its calls follow, in order.
     void begin_channel() noexcept { ++channel_; }
-    /// So many packets with parts of it are under way, of which none may be lost.
+    /// `parts_under_way` packets carry parts of the call. If one of them is lost, it never runs.
     void add(CallOrder order, std::uint32_t parts_under_way);
     void delivered(CallOrder order) noexcept;
-    /// Returns how many calls that decides: they never run.
+    /// A packet with the call was lost. Returns how many calls never run because of that.
     [[nodiscard]] std::uint32_t lost(CallOrder order) noexcept;
 
   private:

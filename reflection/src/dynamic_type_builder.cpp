@@ -74,6 +74,17 @@ DynamicTypeBuilder& DynamicTypeBuilder::push_based() {
     return *this;
 }
 
+DynamicTypeBuilder& DynamicTypeBuilder::sent_within_ms(std::uint32_t milliseconds) {
+    if (description_.properties.empty()) {
+        return refuse(misuse("has sent_within_ms before its first property"));
+    }
+    if (milliseconds == 0 || milliseconds > sent_within_us_max / 1'000) {
+        return refuse(misuse("has sent_within_ms that is not between 1 and 3600000"));
+    }
+    description_.properties.back().sent_within_us = milliseconds * 1'000;
+    return *this;
+}
+
 DynamicTypeBuilder& DynamicTypeBuilder::not_replicated() {
     if (description_.properties.empty()) {
         return refuse(misuse("has not_replicated before its first property"));

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/reflection/math.h>
 #include <replayout/reflection/property.h>
+#include <replayout/reflection/type.h>
+
+#include <algorithm>
 
 namespace replayout {
 
@@ -88,6 +91,29 @@ std::uint32_t fixed_size_of(PropertyKind kind) noexcept {
             return 0;
     }
     return 0;
+}
+
+namespace {
+
+[[nodiscard]] bool may_tolerate(const Type& type) noexcept {
+    const StructTraits& traits = type.traits();
+    if (traits.has_net_serializer || traits.has_net_delta_serializer) {
+        return traits.identical != nullptr;
+    }
+    const std::span<const Property> members = type.properties();
+    return (type.base() != nullptr && may_tolerate(*type.base())) ||
+           std::any_of(members.begin(), members.end(), [](const Property& member) {
+               return member.is_replicated && may_tolerate(member);
+           });
+}
+
+}  // namespace
+
+bool may_tolerate(const Property& property) noexcept {
+    if (property.struct_type != nullptr) {
+        return may_tolerate(*property.struct_type);
+    }
+    return property.element != nullptr && may_tolerate(*property.element);
 }
 
 }  // namespace replayout

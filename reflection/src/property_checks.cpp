@@ -198,6 +198,9 @@ Status check_elements(const TypeRegistry& registry, const Property& property,
             return culprit.refuse(ErrorCode::InvalidArgument,
                                   {"has an offset, a notify, a condition or marks of its own"});
         }
+        if (element->sent_within_us != 0) {
+            return culprit.refuse(ErrorCode::InvalidArgument, {"has sent_within of its own"});
+        }
         const TypeOps& ops = element->ops;
         if (!is_plain_value(*element) &&
             (ops.copy_construct == nullptr || ops.destroy == nullptr)) {
@@ -297,6 +300,17 @@ Status check_condition(const TypeDescription& type, const Property& property,
                        const Culprit& culprit) {
     if (property.is_push_based && type.kind != TypeKind::Class) {
         return culprit.refuse(ErrorCode::InvalidArgument, {"is a push based member of a struct"});
+    }
+    if (property.sent_within_us > sent_within_us_max) {
+        return culprit.refuse(
+            ErrorCode::InvalidArgument,
+            {"is sent within more than an hour (", number(property.sent_within_us), " us, at most ",
+             number(sent_within_us_max), ")"});
+    }
+    if (property.sent_within_us != 0 && type.kind != TypeKind::Class) {
+        return culprit.refuse(ErrorCode::InvalidArgument,
+                              {"is a member of a struct with sent_within; only a property of a "
+                               "class can have it"});
     }
     if (property.condition == LifetimeCondition::None) {
         return {};

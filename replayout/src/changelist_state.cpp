@@ -297,9 +297,12 @@ inline bool ChangelistState::update_words_of(const CompareRun& run, ConstObjectB
     context.run_start = run_start;
     const std::uint64_t binding_count = package_map.binding_count();
     context.are_handles_new = binding_count != binding_count_;
+    context.is_exact = is_exact_;
+    is_exact_ = false;
     const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
     const bool is_changed =
         compare_properties(context, buffer, shadow_.buffer(), changed_) || changed_.any();
+    has_tolerated_ = context.has_tolerated && !context.is_exact;
     counters.values_over_limit += context.over_limit_count;
     if (is_compared_whole_) {
         binding_count_ = binding_count;  // what was left out is still to be asked
@@ -359,6 +362,20 @@ void ChangelistState::mark_all_dirty() noexcept {
     if (layout_->has_push_based()) {
         due_.set_range(0, due_.bit_count());  // of parents that are polled this changes nothing
         is_marked_ = true;
+    }
+}
+
+void ChangelistState::mark_exact() noexcept {
+    if (layout_->sent_within_us() == 0) {
+        return;
+    }
+    is_exact_ = true;
+    for (std::uint32_t i = 0; i < due_.bit_count(); ++i) {
+        const RepParentCmd& parent = layout_->parents()[i];
+        if (parent.is_push_based && parent.property->sent_within_us != 0) {
+            due_.set(i);
+            is_marked_ = true;
+        }
     }
 }
 

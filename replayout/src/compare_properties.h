@@ -48,6 +48,10 @@ struct CompareContext {
     std::uint32_t run_start = 0;
     /// Handles were given to objects since the last comparison: the same one may mean another.
     bool are_handles_new = false;
+    /// What Identical tolerates counts as changed, in properties with Property::sent_within_us.
+    bool is_exact = false;
+    /// Something in such a property was tolerated.
+    bool has_tolerated = false;
 };
 
 /// New: the element did not exist before, so every leaf counts as changed, whatever its value. A

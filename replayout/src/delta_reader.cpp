@@ -80,7 +80,7 @@ bool DeltaReader::apply(const RepLayoutCmd& cmd, BitReader& reader, std::byte* m
         copy_struct(type, memory, previous.get());
         return false;
     }
-    return !structs_identical(type, memory, previous.get());
+    return !structs_same(layout_, cmd, memory, previous.get());
 }
 
 }  // namespace replayout

@@ -20,7 +20,8 @@ struct DeltaHeader {
 
 class DeltaReader {
   public:
-    explicit DeltaReader(ReceiveContext& context) noexcept : context_(context) {}
+    DeltaReader(const RepLayout& layout, ReceiveContext& context) noexcept
+        : layout_(layout), context_(context) {}
 
     /// Into a copy of `present`, which is thrown away; null, or where the receiver does not hold
     /// the base: passes over it. What is wrong makes the reader fail.
@@ -36,6 +37,7 @@ class DeltaReader {
     [[nodiscard]] bool read(const RepLayoutCmd& cmd, BitReader reader, std::size_t bit_count,
                             void* memory);
 
+    const RepLayout& layout_;
     ReceiveContext& context_;
 };
 

@@ -93,7 +93,7 @@ namespace {
     return text;
 }
 
-/// Holds two explanations against each other, in the order of handles. The first difference counts.
+/// Compares two explanations in the order of handles, up to the first difference.
 class LayoutComparer {
   public:
     LayoutComparer(const LayoutExplanation& ours, const LayoutExplanation& theirs)

@@ -48,8 +48,7 @@ NotifyQueue::NotifyQueue(const RepLayout& layout, std::byte* object, const Recei
       scratch_(context.scratch),
       waits_(context.waits_to_notify) {
     // Not by the object itself, which may lie elsewhere at each call.
-    REPLAYOUT_ASSERT(!scratch_.is_update_under_way() ||
-                     (scratch_.updated_layout_ == &layout && scratch_.updated_state_ == &state));
+    REPLAYOUT_ASSERT(scratch_.is_free_for(layout, state));
 }
 
 NotifyQueue::~NotifyQueue() {

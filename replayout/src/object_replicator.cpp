@@ -169,7 +169,9 @@ void ObjectReplicator::owe_again(RepHandle handle) {
 
 SendResult ObjectReplicator::replicate_properties(BitWriter& writer, std::uint64_t packet,
                                                   const SendContext& context, PacketRoom room) {
-    REPLAYOUT_ASSERT(writer.bit_count() % 8 == 0 && !writer.overflowed());
+    REPLAYOUT_EXPECT(writer.bit_count() % 8 == 0 && !writer.overflowed(), SendResult::Nothing,
+                     "replicate_properties: the writer has overflowed, or stands within a byte: a "
+                     "block begins at a byte boundary");
     SendContext own = own_context(context);
     own.scratch.array_steps = 0;  // of another object, should nothing be written
     settle_parts(own);

@@ -35,8 +35,8 @@ void copy_leaf(const RepLayoutCmd& cmd, ShadowBuffer target, ConstShadowBuffer s
     }
 }
 
-[[nodiscard]] bool equal_leaves(const RepLayoutCmd& cmd, ConstShadowBuffer left,
-                                ConstShadowBuffer right) {
+[[nodiscard]] bool equal_leaves(const RepLayout& layout, const RepLayoutCmd& cmd,
+                                ConstShadowBuffer left, ConstShadowBuffer right) {
     switch (cmd.type) {
         case RepLayoutCmdType::String:
             return shadow_value<PmrString>(left) == shadow_value<PmrString>(right);
@@ -46,7 +46,7 @@ void copy_leaf(const RepLayoutCmd& cmd, ShadowBuffer target, ConstShadowBuffer s
                    shadow_value<ShadowReference>(left).guid ==
                        shadow_value<ShadowReference>(right).guid;
         case RepLayoutCmdType::NetSerializeStruct:
-            return structs_identical(*cmd.property->struct_type, left.data(), right.data());
+            return structs_same(layout, cmd, left.data(), right.data());
         default:
             return std::memcmp(left.data(), right.data(),
                                shadow_footprint(cmd.type, *cmd.property).size) == 0;
@@ -146,7 +146,8 @@ std::uint64_t PreviousValues::change_words(RepHandle begin, std::uint32_t count,
 void PreviousValues::finish_change(const RepLayoutCmd& cmd, ConstShadowBuffer leaf) {
     const std::uint32_t bit = cmd.relative_handle - 1u;
     const ConstShadowBuffer two_ago = values(1) + cmd.shadow_offset;
-    const bool is_back = starts(1)[bit] != unknown_version && equal_leaves(cmd, two_ago, leaf);
+    const bool is_back =
+        starts(1)[bit] != unknown_version && equal_leaves(*layout_, cmd, two_ago, leaf);
     set_returned(bit, 1, is_back ? 1 : 0);
 }
 

@@ -223,7 +223,7 @@ const void* PropertyReader::archetype_struct(const RepLayoutCmd& cmd) const noex
 }
 
 bool PropertyReader::read_delta(const RepLayoutCmd& cmd, const Place& place, std::byte* memory) {
-    DeltaReader deltas(context_);
+    DeltaReader deltas(layout_, context_);
     if (!is_checking()) {
         return deltas.apply(cmd, reader_, memory,
                             memory == nullptr ? nullptr : archetype_struct(cmd), *state_);

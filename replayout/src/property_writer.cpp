@@ -245,7 +245,7 @@ const SharedPiece* PropertyWriter::build_shared_serialization(RepHandle handle, 
 }
 
 bool PropertyWriter::has_failed_before(RepHandle handle, CmdIndex index) const noexcept {
-    // A call is another question each time.
+    // Parameters of a call are another value each time, so nothing is remembered of them.
     return state_.shared().has_failures() && !is_delta(index) &&
            layout_.type().kind() != TypeKind::Struct &&
            state_.shared().has_failed(

@@ -116,9 +116,9 @@ class PropertyWriter {
         }
         return *group_position_;
     }
-    /// Null when there is none, and when sharing is off.
-    /// Where there is no piece, as it could not be written for another receiver.
+    /// Whether there is no piece because the value could not be written for another receiver.
     [[nodiscard]] bool has_failed_before(RepHandle handle, CmdIndex index) const noexcept;
+    /// Null when there is none, and when sharing is off.
     [[nodiscard]] const SharedPiece* find_piece(RepHandle handle, CmdIndex index) const noexcept;
     /// Null: it failed.
     [[nodiscard]] const SharedPiece* build_shared_serialization(RepHandle handle, CmdIndex index);
@@ -130,11 +130,11 @@ class PropertyWriter {
     void encode_struct(const RepLayoutCmd& cmd, ConstShadowBuffer leaf, BitWriter& writer);
     /// net_serialize failed: the property of the handle being written is left out.
     void note_failure(const RepLayoutCmd& cmd, ConstShadowBuffer leaf);
-    /// net_serialize answered that the value is not fully mapped.
-    /// False: that it failed so for another receiver is known.
+    /// Remembers the failure for all receivers. False: it was known from another receiver.
     [[nodiscard]] bool note_shared_failure();
+    /// net_serialize answered that the value is not fully mapped.
     void note_unmapped(const RepLayoutCmd& cmd);
-    /// Once for a property.
+    /// Logs once for each property.
     void log_put_off(const RepLayoutCmd& cmd, bool is_shared);
     /// Writes the value again, see SendContext::is_validating. `bits` are those of the first time.
     void check_purity(const RepLayoutCmd& cmd, ConstShadowBuffer leaf, BitReader bits);

@@ -16,6 +16,11 @@ bool receive_properties(const RepLayout& layout, BitReader& reader, void* object
                      "receive_properties: a \"%s\" without memory: give it an object, or call "
                      "skip_properties()",
                      std::string(layout.name()).c_str());
+    REPLAYOUT_EXPECT(context.scratch.is_free_for(layout, state),
+                     skip_properties(layout, reader, context),
+                     "receive_properties: a part of another object was received with this scratch: "
+                     "call finish_update() for that object before a block of a \"%s\"",
+                     std::string(layout.name()).c_str());
     auto* bytes = static_cast<std::byte*>(object);
     BitReader check_reader = reader;
     PropertyReader check(layout, check_reader, context, bytes, &state);
@@ -49,11 +54,16 @@ bool receive_properties(const RepLayout& layout, BitReader& reader, void* object
 
 void finish_update(const RepLayout& layout, void* object, ReceivingRepState& state,
                    ReceiveContext& context) {
+    REPLAYOUT_EXPECT(
+        context.scratch.is_free_for(layout, state), void(),
+        "finish_update: the update under way is not of this \"%s\": give it the object "
+        "and the state of the last part",
+        std::string(layout.name()).c_str());
     if (context.scratch.is_update_under_way()) {
         auto* bytes = static_cast<std::byte*>(object);
         NotifyQueue notifies(layout, bytes, state, context);
         if (object == nullptr) {
-            return;  // nobody is there to be notified: it is dropped
+            return;  // there is no object to notify: the update is dropped
         }
         finish_keyed_arrays(layout, bytes, state, context);
         notifies.run();

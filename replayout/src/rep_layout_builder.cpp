@@ -185,6 +185,33 @@ void RepLayoutBuilder::add_parent(const Property& property, std::uint32_t object
     RepParentCmd& added = layout_->parents_[parent_index];
     added.cmd_end = CmdIndex{static_cast<std::uint16_t>(layout_->cmds_.size())};
     added.handle_count = layout_->scopes_.front().handle_count + 1 - first_handle;
+    if (property.sent_within_us != 0 && array_index == 0) {
+        add_sent_within(property, added);
+    }
+}
+
+void RepLayoutBuilder::add_sent_within(const Property& property, const RepParentCmd& parent) {
+    if (!may_tolerate(property)) {
+        diagnose("property \"" + property.name +
+                 "\" is sent within a time, and nothing in it is a struct with Identical: each "
+                 "change that a client can see is sent anyway, so that has no effect");
+        return;
+    }
+    for (std::uint32_t i = parent.cmd_start.value; i < layout_->cmds_.size(); ++i) {
+        const RepLayoutCmd& cmd = layout_->cmds_[i];
+        if (cmd.type == RepLayoutCmdType::KeyedArray && cmd.property->array_key.fast.has_marks()) {
+            fail(ErrorCode::Unsupported, property.name,
+                 "is sent within a time, and is a fast array, which says itself what changed");
+        }
+        if (is_struct(cmd.type) && cmd.property->struct_type->traits().identical != nullptr &&
+            cmd.property->struct_type->ops().equal == nullptr) {
+            fail(ErrorCode::MissingOperation, property.name,
+                 "is sent within a time, and has a struct with Identical and without operator==, "
+                 "which would tell what that tolerates");
+        }
+    }
+    std::uint32_t& least = layout_->sent_within_us_;
+    least = least == 0 ? property.sent_within_us : std::min(least, property.sent_within_us);
 }
 
 void RepLayoutBuilder::add_condition(LifetimeCondition condition) {

@@ -63,6 +63,9 @@ class RepLayoutBuilder {
     void add_parent(const Property& property, std::uint32_t object_offset,
                     std::uint32_t array_index);
     void add_condition(LifetimeCondition condition);
+    /// Notes the interval of a property with sent_within_us, and refuses one without effect.
+    /// `parent` is its command: complete, and the last one so far.
+    void add_sent_within(const Property& property, const RepParentCmd& parent);
     void add_property(const Property& property, const Cursor& cursor);
     void add_struct(const Property& property, const Cursor& cursor);
     void add_delta_struct(const Property& property, const Cursor& cursor);

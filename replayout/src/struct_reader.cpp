@@ -87,7 +87,7 @@ bool StructReader::apply(const RepLayoutCmd& cmd, BitReader& reader, std::byte* 
         copy_struct(type, memory, previous.get());
         return false;
     }
-    return !structs_identical(type, memory, previous.get());
+    return !structs_same(layout_, cmd, memory, previous.get());
 }
 
 bool StructReader::apply_again(const RepLayoutCmd& cmd, std::byte* memory, const RepPath& path,
@@ -100,7 +100,7 @@ bool StructReader::apply_again(const RepLayoutCmd& cmd, std::byte* memory, const
         copy_struct(type, memory, previous.get());
         return false;
     }
-    return !structs_identical(type, memory, previous.get());
+    return !structs_same(layout_, cmd, memory, previous.get());
 }
 
 }  // namespace replayout

@@ -6,7 +6,7 @@
 
 #include <replayout/reflection/memory.h>
 #include <replayout/reflection/type.h>
-#include <replayout/rep_layout_cmd.h>
+#include <replayout/rep_layout.h>
 
 #include <string>
 #include <string_view>
@@ -26,6 +26,26 @@ inline void copy_struct(const Type& type, void* target, const void* source) {
         return type.traits().identical(left, right);
     }
     return type.ops().equal(left, right);
+}
+
+/// Also what Identical tolerates differs. Of a type without operator== what Identical says.
+[[nodiscard]] inline bool structs_equal(const Type& type, const void* left, const void* right) {
+    return type.ops().equal != nullptr ? type.ops().equal(left, right)
+                                       : structs_identical(type, left, right);
+}
+
+/// Whether what Identical tolerates is sent in the end.
+[[nodiscard]] inline bool is_sent_within(const RepLayout& layout,
+                                         const RepLayoutCmd& cmd) noexcept {
+    return layout.parents()[cmd.parent_index.value].property->sent_within_us != 0;
+}
+
+/// Values of the command that no end tells apart.
+[[nodiscard]] inline bool structs_same(const RepLayout& layout, const RepLayoutCmd& cmd,
+                                       const void* left, const void* right) {
+    const Type& type = *cmd.property->struct_type;
+    return is_sent_within(layout, cmd) ? structs_equal(type, left, right)
+                                       : structs_identical(type, left, right);
 }
 
 [[nodiscard]] inline bool struct_can_be_sent(const Type& type, const void* value) {

@@ -96,7 +96,7 @@ void visit_members(const Type& type, const std::byte* object, const Visit& visit
             bytes += bytes_in_message(*property.element, elements + i * property.element->size);
         }
     } else if (property.kind == PropertyKind::Struct && serializes_itself(*property.struct_type)) {
-        bytes += 1'024;  // Nobody knows; so large ones go in many parts.
+        bytes += 1'024;  // unknown: a high guess makes more parts, and none too large
     } else if (property.kind == PropertyKind::Struct) {
         bytes = 4;
         visit_members(*property.struct_type, value,

@@ -307,17 +307,23 @@ void add_refused_layout(WrittenExamples& examples) {
     REQUIRE(client.connect(PeerId{1}, NetTime()));
     client.tick_flush(now);
     (void)client_transport.take_sent();
-    server.tick_dispatch(now);
-    server.tick_flush(now);
-    const std::vector<Bytes> refused = server_transport.take_sent();
-    REQUIRE(refused.size() == 1);
-    add(examples, "packet: a refused layout", refused.front());
-    now = NetTime::from_milliseconds(20);
-    client.tick_dispatch(now);
-    client.tick_flush(now);
-    const std::vector<Bytes> difference = client_transport.take_sent();
-    REQUIRE(difference.size() == 1);
-    add(examples, "packet: a difference and a goodbye", difference.front());
+    // The server asks before it explains.
+    const struct {
+        NetDriver& driver;
+        RecordingTransport& transport;
+        const char* name;
+    } steps[] = {{server, server_transport, "packet: a question before a refusal"},
+                 {client, client_transport, "packet: the answer to that"},
+                 {server, server_transport, "packet: a refused layout"},
+                 {client, client_transport, "packet: a difference and a goodbye"}};
+    for (const auto& step : steps) {
+        step.driver.tick_dispatch(now);
+        step.driver.tick_flush(now);
+        const std::vector<Bytes> sent = step.transport.take_sent();
+        REQUIRE(sent.size() == 1);
+        add(examples, step.name, sent.front());
+        now = now.plus_milliseconds(10);
+    }
 }
 
 /// One T on each side.

@@ -3,6 +3,8 @@
 // Atomic structs over a network that loses: at no moment does a client see a part of a change.
 #include <replayout/netdriver/net_driver.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -122,6 +124,62 @@ struct Outcome {
         .build();
 }
 
+/// Two numbers and their sum.
+struct Entry {
+    std::uint32_t left = 0;
+    std::uint32_t right = 0;
+    std::uint32_t sum = 0;
+
+    [[nodiscard]] bool adds_up() const { return left + right == sum; }
+};
+
+struct Page {
+    std::string text;
+    Entry entry;
+};
+
+/// Larger than a packet, so that it is sent in parts.
+struct Ledger {
+    std::array<Page, 12> pages;
+
+    void change(SeededRandom& random) {
+        for (Page& page : pages) {
+            if (random.percent(60)) {
+                page.text.assign(random.between(1, 400), static_cast<char>('a' + random.below(26)));
+            }
+            if (random.percent(50)) {
+                const std::uint32_t amount = random.between(1, 9);
+                (random.percent(50) ? page.entry.left : page.entry.right) += amount;
+                page.entry.sum += amount;
+            }
+        }
+    }
+};
+
+}  // namespace
+}  // namespace replayout::test
+
+template <>
+struct replayout::StructTraitsOf<replayout::test::Entry> : replayout::DefaultStructTraits {
+    static constexpr bool with_atomic = true;
+};
+
+namespace replayout::test {
+namespace {
+
+[[nodiscard]] Result<const Type*> build_ledger(TypeRegistry& registry) {
+    REQUIRE(struct_builder<Entry>(registry, "Entry")
+                .property<&Entry::left>()
+                .property<&Entry::right>()
+                .property<&Entry::sum>()
+                .build());
+    REQUIRE(struct_builder<Page>(registry, "Page")
+                .property<&Page::text>()
+                .property<&Page::entry>()
+                .build());
+    return class_builder<Ledger>(registry, "Ledger").property<&Ledger::pages>().build();
+}
+
 }  // namespace
 
 TEST_CASE("Atomic groups: no client ever sees a part of a change, whatever is lost",
@@ -143,6 +201,39 @@ TEST_CASE("Atomic groups: nor where they need packets of their own, or several",
         const Outcome outcome = play(seed + round, round % 2 == 0, true, build_bank);
         CHECK(outcome.looks > 500);
         CHECK(outcome.torn == 0);
+    }
+}
+
+TEST_CASE(
+    "Atomic groups: nor under a cap, where one flush ends and the next goes on between groups",
+    "[netdriver][atomic]") {
+    const std::uint64_t seed = run_seed();
+    INFO("seed " << seed);
+    constexpr std::array<std::uint32_t, 4> caps = {20'000, 60'000, 100'000, 150'000};
+    for (std::uint64_t round = 0; round < 8; ++round) {
+        INFO("round " << round);
+        ClassGameOptions options;
+        options.seed = seed + round;
+        options.link.loss = round % 2 == 0 ? 0 : 0.1;
+        options.link.latency_ms = 30;
+        options.config.bytes_per_second_max = caps[round / 2];
+        ClassGame<Ledger> game(build_ledger, options);
+        SeededRandom random(seed + round);
+        game.join();
+        const ObjectHandle ledger = game.add();
+        std::uint32_t torn = 0;
+        std::uint32_t looks = 0;
+        for (std::uint32_t tick = 0; tick < 1'000; ++tick) {
+            game.object(ledger).change(random);
+            game.tick();
+            if (const Ledger* seen = game.find_on(0, ledger)) {
+                const auto adds_up = [](const Page& page) { return page.entry.adds_up(); };
+                torn += std::all_of(seen->pages.begin(), seen->pages.end(), adds_up) ? 0u : 1u;
+                ++looks;
+            }
+        }
+        CHECK(looks > 900);
+        CHECK(torn == 0);
     }
 }
 

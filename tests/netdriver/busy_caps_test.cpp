@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What must be opened while all that is shown changes in every tick, under a cap: whatever the cap
-// is, each arrives within the bound of docs/limits.md. At about half of all caps what is shown asks
-// for just the budget, so the table goes through many.
+// Objects that must be opened under a cap while all shown objects change in every tick: each
+// arrives within the bound of docs/limits.md, whatever the cap is. At about half of all caps shown
+// objects ask for just the budget, so the table goes through many caps.
 #include <replayout/netdriver/net_driver.h>
 
 #include <algorithm>
@@ -52,7 +52,7 @@ struct BusyCap {
         CHECK(std::count_if(objects.begin(), objects.end(), is_shown) ==
               static_cast<std::ptrdiff_t>(objects.size()));
     }
-    /// No mover is older than what is shown may be.
+    /// No mover at the client is older than the bound of shown objects.
     void check_movers() {
         const double changing =
             static_cast<double>(movers.size() + 50) * UnsettledGame::block_bytes();

@@ -25,19 +25,6 @@ namespace {
 
 constexpr std::size_t client_count = 3;
 
-[[nodiscard]] CallFixtureOptions options_of(std::uint64_t seed) {
-    SeededRandom random(seed);
-    CallFixtureOptions options;
-    options.seed = seed;
-    options.link.loss = 0.01 * random.below(31);
-    options.link.duplicate = 0.05;
-    options.link.reorder = 0.1;
-    options.link.reorder_ms = 60;
-    options.link.latency_ms = 10 + random.below(60);
-    options.link.jitter_ms = 10;
-    return options;
-}
-
 /// What one client is to hear of one object. Numbers of calls ascend in each object.
 struct Hearing {
     std::set<std::uint32_t> expected;  ///< that must run
@@ -55,22 +42,13 @@ struct Member {
 
 class Game {
   public:
-    explicit Game(std::uint64_t seed) : net_(options_of(seed)), random_(seed) {
-        for (std::size_t client = 0; client < client_count; ++client) {
-            net_.join();
-            CallWorld& world = net_.client(client).world;
-            world.on_callee = [this, client](const Machine& callee, const Order& order) {
-                hear(client, static_cast<const Turret&>(callee), order);
-            };
-            world.on_told = [this, client](const std::string& what, ObjectHandle object) {
-                if (what == "despawn") {
-                    close(client, object);
-                }
-            };
-        }
-        while (net_.server().driver.connection_count() < client_count) {
-            net_.tick();
-        }
+    explicit Game(std::uint64_t seed) : net_(rough_line(seed)), random_(seed) {
+        net_.join(
+            client_count,
+            [this](std::size_t client, const Turret& callee, const Order& order) {
+                hear(client, callee, order);
+            },
+            [this](std::size_t client, ObjectHandle object) { close(client, object); });
         // One is slow, as long as the game lasts.
         const std::uint32_t cap = 4'000 + random_.below(40'000);
         net_.server().driver.rates().set_bytes_per_second_max(CallFixture::client_peer(2), cap);

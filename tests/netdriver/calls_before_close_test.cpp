@@ -49,7 +49,7 @@ void hide(CallFixture& net, std::size_t client, ObjectHandle object, bool is_hid
                                                     net.id_of(object), !is_hidden);
 }
 
-/// So many calls, each of an object of its own that goes after so many ticks.
+/// Makes calls, each of an object of its own, which is removed some ticks later.
 void call_and_remove(CallFixture& net, std::uint32_t count, int ticks) {
     for (std::uint32_t i = 1; i <= count; ++i) {
         const ObjectHandle object = net.add();
@@ -296,7 +296,7 @@ TEST_CASE("Calls before a close: a part that is hidden with its outer, and remov
     CHECK(driver.object_count() == 1);
 }
 
-TEST_CASE("Calls before a close: what is torn off while it was to come again does not come",
+TEST_CASE("Calls before a close: an object that is torn off before it comes again does not come",
           "[netdriver][rpc][interest][tear_off]") {
     CallFixture net;
     const ObjectHandle turret = net.join_with_turret();

@@ -10,6 +10,7 @@
 #include "support/call_game.h"
 #include "support/catch.h"
 #include "support/golden.h"
+#include "support/run_seed.h"
 
 namespace replayout::test {
 namespace {
@@ -94,6 +95,67 @@ TEST_CASE("Calls: who takes them late, but all of them, is not closed", "[netdri
     game.net.network().heal();
     REQUIRE(game.net.settle());
     CHECK(heard(game.net.client(1), "boom").size() == game.number);
+}
+
+TEST_CASE("Calls: one that is lost alone is repeated in a time that no longest probe has a part in",
+          "[netdriver][rpc]") {
+    CallFixtureOptions options;
+    options.server.probe_ms = 100;
+    options.server.probe_max_ms = options.server.keep_alive_ms;
+    CallFixture net(options);
+    const ObjectHandle turret = net.join_with_turret();
+    REQUIRE(net.settle());
+    net.tick(50);
+    // The call, and five questions after it.
+    int dropped_count = 0;
+    net.server().transport.set_script([&](Bytes&) { return ++dropped_count > 6; });
+    REQUIRE(net.call(turret, "multicast_boom", {1, {}, ""}) == CallResult::Sent);
+    int ticks = 0;
+    while (heard(net.client(0), "boom").empty() && ticks < 200) {
+        net.tick();
+        ++ticks;
+    }
+    CHECK(ticks <= 35);  // of 20 ms; with doubled waits the sixth question goes after 3.5 s
+}
+
+TEST_CASE("Calls: at a loss of 30 % the few that may wait end no client, and all of them run",
+          "[netdriver][rpc][random]") {
+    const SeedRange seeds = seed_range(1, 12);
+    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+        INFO("seed " << seed);
+        CallFixtureOptions options;
+        options.seed = seed;
+        options.server.calls_waiting_max = 1 + static_cast<std::uint32_t>(seed % 4);
+        options.link.loss = 0.3;
+        options.link.latency_ms = 40;
+        StalledGame game(options);
+        // Nothing else is on its way, so each loss is noticed by an answer to a question.
+        const std::uint32_t taken = game.call_for(1'500);
+        CHECK(stalled_count(game.net.server()) == 0);
+        CHECK(taken > 30);
+        game.net.network().heal();
+        REQUIRE(game.net.settle());
+        for (std::size_t client = 0; client < 2; ++client) {
+            const auto numbers = heard(game.net.client(client), "boom");
+            REQUIRE(numbers.size() == game.number);
+            CHECK(std::is_sorted(numbers.begin(), numbers.end()));
+        }
+    }
+}
+
+TEST_CASE(
+    "Calls: a client that says of each call that it was lost is closed after four times as long",
+    "[netdriver][rpc][hostile]") {
+    StalledGame game(few_calls());
+    // Of what the server sends to the second client, packets with calls are lost, and no others.
+    game.net.server().transport.set_script([&](Bytes& datagram) {
+        return game.net.server().transport.sent.back().peer != CallFixture::client_peer(1) ||
+               datagram.size() < 20;
+    });
+    (void)game.call_for(150);  // 3 s
+    CHECK(stalled_count(game.net.server()) == 0);
+    (void)game.call_for(75);
+    CHECK(stalled_count(game.net.server()) == 1);
 }
 
 TEST_CASE("Calls: what waits without a refusal closes nothing", "[netdriver][rpc]") {

@@ -84,7 +84,7 @@ constexpr Contradiction contradictions[] = {
      true},
 };
 
-/// Of listen() or connect() of a driver with these limits.
+/// The error of listen() or connect() of a driver with these limits.
 [[nodiscard]] Status begin(const Contradiction& contradiction, bool is_server) {
     NetDriverSettings settings;
     RepLayoutOptions options;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Calls of a server that a client's world lets wait: NetWorld::may_run_call().
+// Calls of a server that a client's world keeps: NetWorld::may_run_call().
 #include <cstdint>
 #include <string>
 

@@ -275,6 +275,49 @@ TEST_CASE("Layout difference: a client that takes layouts is refused with the di
     CHECK(has_line(logs.client, "property \"health\": int16 here, int32 there"));
 }
 
+TEST_CASE(
+    "Layout difference: who acknowledges nothing is sent no explanation, however often it asks",
+    "[netdriver][layout_difference][hostile]") {
+    ClassSpec server_spec;
+    for (std::uint32_t i = 0; i < slot_count; ++i) {
+        server_spec.fields.push_back({"a_property_with_a_long_name_" + std::to_string(i)});
+    }
+    const SpecLayout server_layout(server_spec);
+    const SpecLayout client_layout(soldier());
+    for (const bool is_answered : {false, true}) {
+        SimulatedNetwork network({}, 1, std::pmr::get_default_resource());
+        TestWorld world(1);
+        NetDriverSettings settings;
+        settings.may_leave_out_texts = true;
+        NetDriver server(settings, network.endpoint(PeerId{1}), world);
+        NetDriver client(settings, network.endpoint(PeerId{2}), world);
+        REQUIRE(server.add_layout(*server_layout));
+        REQUIRE(client.add_layout(*client_layout));
+        REQUIRE(server.listen());
+        LinkSettings dead;
+        dead.loss = is_answered ? 0.0 : 1.0;
+        network.set_settings(PeerId{1}, PeerId{2}, dead);
+        const LogSpy spy(LogLevel::Warning);
+        NetTime now;
+        REQUIRE(client.connect(PeerId{1}, now));
+        for (int i = 0; i < 400; ++i) {
+            now = now.plus_milliseconds(20);
+            network.advance(now);
+            for (NetDriver* driver : {&server, &client}) {
+                driver->tick_dispatch(now);
+                driver->tick_flush(now);
+            }
+            if (!is_answered) {
+                // Less than it cost whoever said hello in the name of another.
+                REQUIRE(server.stats().bytes_sent <= client.stats().bytes_sent);
+                REQUIRE(server.stats().bunches_sent == 0);
+            }
+        }
+        CHECK((server.stats().bunches_sent > 0) == is_answered);
+        CHECK((client.close_reason() == CloseReason::LayoutMismatch) == is_answered);
+    }
+}
+
 TEST_CASE("Layout difference: a class that one end lacks is named on both ends",
           "[netdriver][layout_difference]") {
     const ClassSpec spec = soldier();

@@ -2,7 +2,7 @@
 //
 // Mistakes of every kind, at random, in the middle of a game: each public function of a driver with
 // ids that are stale, another driver's or none, with values beyond their range, before the start,
-// at the wrong end and from within the world. They change no byte of what is sent.
+// after the end, at the wrong end and from within the world. They change no byte of what is sent.
 #include <replayout/netdriver/loopback_transport.h>
 #include <replayout/netdriver/net_driver.h>
 #include <replayout/netdriver/net_rates.h>
@@ -78,6 +78,7 @@ struct Stray {
         [](D& d, Id i) { d.interest().clear_relevant_for(peer, i); },
         [](D& d, Id i) { d.interest().reconsider(i); },
         [](D& d, Id i) { d.interest().reconsider(peer, i); },
+        [](D& d, Id i) { (void)d.interest().is_in_sight(peer, i); },
         [](D& d, Id i) { d.rates().set_net_update_frequency(i, {1}); },
         [](D& d, Id i) { (void)d.rates().net_update_frequency_of(i); },
         [](D& d, Id i) { d.rates().force_net_update(i); },
@@ -105,6 +106,7 @@ struct Stray {
             d.interest().set_viewer(peer, {1, 2, 3});
         },
         [](D& d, Id) { d.interest().remove_viewer(peer); },
+        [](D& d, Id) { d.interest().look_around(); },
         [](D& d, Id) { d.interest().set_view_radius(peer, 5); },
         [](D& d, Id) { d.interest().set_in_group(peer, NetGroup{1}, true); },
         [](D& d, Id) { d.rates().set_class_net_update_frequency(turret_layout(), {1}); },
@@ -164,8 +166,11 @@ struct Stray {
         [](D& d, Id) { d.set_host(peer); },
         [](D& d, Id) { (void)d.add_object(turret_layout(), {}); },
         [](D& d, Id) { (void)d.add_layout(turret_layout()); },
+        [](D& d, Id) { (void)d.add_archetype(ArchetypeId{7}, turret_layout()); },
+        [](D& d, Id) { (void)d.add_archetype(ArchetypeId{0}, turret_layout()); },
         [](D& d, Id) { (void)d.listen(); },
         [](D& d, Id) { (void)d.connect(peer, {}); },
+        [](D& d, Id i) { (void)d.interest().is_in_sight(PeerId{77}, i); },
     };
     return all;
 }
@@ -183,6 +188,9 @@ class MistakenGame {
         }
         idle_ = std::make_unique<NetDriver>(NetDriverSettings(), network_.endpoint(PeerId{1}),
                                             idle_world_);
+        ended_ = std::make_unique<NetDriver>(NetDriverSettings(), network_.endpoint(PeerId{2}),
+                                             idle_world_);
+        end(*ended_);
         // From within the world of a client, which may call nothing but what is const.
         net_.client(0).world.on_told = [this](const std::string& what, ObjectHandle) {
             if (is_mistaken_ && (what == "spawn" || what == "despawn" || what == "role")) {
@@ -224,6 +232,18 @@ class MistakenGame {
     [[nodiscard]] std::size_t object_count() const noexcept { return turrets_.size(); }
 
   private:
+    /// It connected, and said goodbye.
+    static void end(NetDriver& driver) {
+        REQUIRE(driver.add_layout(turret_layout()));
+        REQUIRE(driver.connect(PeerId{1}, {}));
+        driver.tick_dispatch({});
+        driver.tick_flush({});
+        driver.disconnect(PeerId{1});
+        const NetTime later = NetTime::from_milliseconds(60'000);
+        driver.tick_dispatch(later);
+        driver.tick_flush(later);
+        REQUIRE(driver.state() == ConnectionState::Closed);
+    }
     [[nodiscard]] static CallFixtureOptions options(std::uint64_t seed) {
         CallFixtureOptions all;
         all.seed = seed;
@@ -263,7 +283,10 @@ class MistakenGame {
     }
     void err() {
         NetDriver& server = net_.server().driver;
-        NetDriver& wrong = mistakes_.percent(50) ? *idle_ : net_.client(mistakes_.below(2)).driver;
+        const std::uint32_t which = mistakes_.below(4);
+        NetDriver& wrong = which == 0   ? *idle_
+                           : which == 1 ? *ended_
+                                        : net_.client(which - 2).driver;
         const NetObjectId right = net_.id_of(mistakes_.pick(turrets_));
         switch (mistakes_.below(6)) {
             case 0:
@@ -314,9 +337,12 @@ class MistakenGame {
                 (void)wrong.find_object(there);
                 (void)wrong.type_counters(turret_layout());
                 (void)wrong.rates().bandwidth_of(peer);
-                idle_->tick_dispatch(net_.now());
-                idle_->tick_flush(net_.now());
-                idle_->disconnect(peer);
+                for (NetDriver* driver : {idle_.get(), ended_.get()}) {
+                    driver->tick_dispatch(net_.now());
+                    driver->tick_flush(net_.now());
+                    driver->disconnect(peer);
+                    (void)driver->call_function(there, "server_fire", &stray);
+                }
         }
     }
     void err_within() {
@@ -337,6 +363,7 @@ class MistakenGame {
     LoopbackNetwork network_{{}, std::pmr::get_default_resource()};
     CallWorld idle_world_{1};
     std::unique_ptr<NetDriver> idle_;
+    std::unique_ptr<NetDriver> ended_;
     std::vector<ObjectHandle> turrets_;
     std::vector<NetObjectId> stale_;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a game says wrongly to a driver is refused, in every build: nothing happens, and a sentence
-// names class and id and says what to do.
+// Wrong calls of a game are refused, in every build: nothing happens, and a sentence names class
+// and id and says what to do.
 #include <replayout/netdriver/loopback_transport.h>
 #include <replayout/netdriver/net_driver.h>
 #include <replayout/netdriver/net_rates.h>
@@ -316,7 +316,7 @@ TEST_CASE("Misuse: a typed call runs what it names, of a base too, and of no oth
     CHECK(LogSpy::messages().size() == 1);
 }
 
-TEST_CASE("Misuse: the name of no function is logged with the name that is likely meant",
+TEST_CASE("Misuse: an unknown function name is logged with the name that is likely meant",
           "[netdriver][misuse][rpc]") {
     CallFixture net;
     const ObjectHandle turret = net.join_with_turret();

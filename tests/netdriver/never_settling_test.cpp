@@ -71,7 +71,7 @@ class NeverSettling {
     }
 
     [[nodiscard]] const std::string& name() const noexcept { return name_; }
-    /// Ticks of so many seconds, or until so many objects had one.
+    /// Plays `seconds`, or fewer: ticks times objects stay below `object_ticks`.
     void play(double seconds, double object_ticks) {
         const double all = seconds * options_.ticks_per_second;
         const double most =

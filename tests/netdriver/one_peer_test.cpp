@@ -36,8 +36,7 @@ struct DispatchCost {
     std::uint64_t over_rate = 0;
 };
 
-/// One dispatch with so many hellos of new sessions of one peer, and thirty honest peers among
-/// them.
+/// One dispatch with hellos of new sessions of one peer, and thirty honest peers among them.
 [[nodiscard]] DispatchCost cost_of_hellos(std::uint32_t count) {
     constexpr std::uint32_t honest_count = 30;
     ForgedClient client;
@@ -58,15 +57,15 @@ struct DispatchCost {
             client.driver().stats().packets_over_rate};
 }
 
-/// All that was sent was lost: a packet that says so.
+/// A packet that reports everything that was sent as lost.
 [[nodiscard]] Bytes all_lost(ForgedClient& client, std::uint16_t highest) {
     client.forge().header().ack = highest;
     client.forge().header().ack_word_count = 8;
     return client.forge().make({});
 }
 
-/// What the server sends in so many ticks of 10 ms to a client that says that all but one packet is
-/// lost, or begins anew in each of them.
+/// Sends of the server in ticks of 10 ms to a client that reports all but one packet as lost, or
+/// begins a new session in each tick.
 [[nodiscard]] NetStats stats_of_hostile(bool is_beginning_anew, std::uint32_t ticks) {
     ForgedClient client;
     std::vector<ObjectHandle> pawns;

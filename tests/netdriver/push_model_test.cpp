@@ -519,7 +519,7 @@ TEST_CASE("Push model: the last change before a switch needs its mark, and valid
     CHECK(game.beacon_on_client(beacon).cargo == 7);
 }
 
-TEST_CASE("Push model: the name of no property is refused with its class and the names there are",
+TEST_CASE("Push model: an unknown property name is refused with its class and the names there are",
           "[netdriver][push_model]") {
     BeaconGame game;
     const NetObjectId id = game.ids.at(game.add());

@@ -161,7 +161,8 @@ TEST_CASE(
     CHECK(letters.game.object_count_on(0) == 0);
 }
 
-TEST_CASE("Put off values: while validating, too", "[netdriver][net_serialize]") {
+TEST_CASE("Put off values: validation changes neither value nor log",
+          "[netdriver][net_serialize]") {
     LetterGame letters(1, true);
     const LogSpy spy;
     OwnSeal::answers.is_mapped = false;

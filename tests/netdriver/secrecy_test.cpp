@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What a client may not see is in none of its packets: each is searched, bit by bit, for values
-// that say whose they are. An object that is hidden after it was called goes behind its calls: with
+// that say whose they are. An object that is hidden after it was called goes after its calls: with
 // them go values that the client saw when it was hidden, and none that are newer.
 #include <replayout/netdriver/net_driver.h>
 #include <replayout/netdriver/net_rates.h>

@@ -13,6 +13,7 @@
 #include "support/guard_post.h"
 #include "support/heap_count.h"
 #include "support/object_peer.h"
+#include "support/refusals.h"
 #include "support/test_layout.h"
 
 namespace replayout::test {
@@ -496,6 +497,24 @@ TEST_CASE("ObjectReplicator: one that is assigned takes over the other's memory"
     CHECK(kept.replicate_properties(writer, 1, context) == SendResult::Whole);
     kept.packet_lost(1);
     CHECK(kept.owes_any());
+}
+
+TEST_CASE("ObjectReplicator: a writer that stands within a byte is refused, and all stays owed",
+          "[replayout][object_replicator][misuse]") {
+    const Refusals refusals;
+    GuardPost post;
+    post.guard.health = 60;
+    post.update();
+    std::array<std::byte, 64> bytes{};
+    BitWriter writer(bytes);
+    writer.write_bool(true);
+    CHECK(post.bob.replicator.replicate_properties(writer, 1, post.bob.send_context()) ==
+          SendResult::Nothing);
+    CHECK(writer.bit_count() == 1);
+    CHECK(refusals.count("replicate_properties: the writer") == (Refusals::are_told ? 1u : 0u));
+    CHECK(post.bob.send() == SendResult::Whole);
+    post.bob.deliver();
+    CHECK(post.bob.object.health == 60);
 }
 
 }  // namespace replayout::test

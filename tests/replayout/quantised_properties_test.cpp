@@ -14,6 +14,8 @@
 #include "support/block_receiver.h"
 #include "support/block_sender.h"
 #include "support/catch.h"
+#include "support/run_seed.h"
+#include "support/seeded_random.h"
 #include "support/test_layout.h"
 #include "support/test_types.h"
 #include "support/value_difference.h"
@@ -195,6 +197,59 @@ TEST_CASE("Quantised properties: of a value that is received again nobody is tol
         CHECK(client.level == 0.5);
         CHECK(client.told == 1);
     }
+}
+
+TEST_CASE(
+    "Quantised properties: while values creep by less than a step, a receiver has what a new one "
+    "would be sent",
+    "[replayout][quantised_properties][random]") {
+    const TestLayout layout(build_drone);
+    BlockSender sender(*layout);
+    BlockReceiver receiver(*layout);
+    test::SeededRandom random(run_seed());
+    Drone server = make_drone();
+    Drone client;
+    Version sent = 0;
+    const auto creep = [&](float& value, float step) {
+        value += step * 0.01f * (static_cast<float>(random.below(90)) - 30.0f);
+    };
+    std::uint32_t silent_count = 0;
+    for (int i = 0; i < 500; ++i) {
+        creep(server.whole.x, 1.0f);
+        creep(server.tenth.y, 0.1f);
+        creep(server.hundredth.z, 0.01f);
+        creep(server.up.x, 1.0f / 32'767.0f);
+        creep(server.facing.yaw, 360.0f / 65'536.0f);
+        creep(server.wheel.roll, 360.0f / 256.0f);
+        creep(server.turn.y, 1e-4f);
+        creep(server.throttle, 0.01f);
+        creep(server.path[i % 2].x, 0.1f);
+        creep(server.trail[static_cast<std::size_t>(i % 3)].x, 0.01f);
+        if (sender.update(&server)) {
+            REQUIRE(receiver.receive(&client, sender.block(since(sent))));
+            sent = sender.state.version();
+        } else {
+            ++silent_count;
+        }
+        // What a server sends that has just begun with these values.
+        BlockSender fresh_sender(*layout);
+        BlockReceiver fresh_receiver(*layout);
+        Drone fresh;
+        (void)fresh_sender.update(&server);
+        REQUIRE(fresh_receiver.receive(&fresh, fresh_sender.block(since(0))));
+        CHECK(client.whole == fresh.whole);
+        CHECK(client.tenth == fresh.tenth);
+        CHECK(client.hundredth == fresh.hundredth);
+        CHECK(client.up == fresh.up);
+        CHECK(client.facing.yaw == fresh.facing.yaw);
+        CHECK(client.wheel.roll == fresh.wheel.roll);
+        CHECK(client.throttle == fresh.throttle);
+        CHECK(client.path[0] == fresh.path[0]);
+        CHECK(client.path[1] == fresh.path[1]);
+        CHECK(client.trail == fresh.trail);
+        REQUIRE(find_difference(layout->type(), &fresh, &client).empty());
+    }
+    CHECK(silent_count < 500);
 }
 
 TEST_CASE("Quantised properties: a change below the step sends nothing",

@@ -16,6 +16,7 @@
 #include "support/caught_failure.h"
 #include "support/counting_resource.h"
 #include "support/fast_array_types.h"
+#include "support/refusals.h"
 #include "support/test_layout.h"
 
 namespace replayout::test {
@@ -629,6 +630,33 @@ TEST_CASE("Updates in parts: a keyed array of an atomic struct waits for no othe
     REQUIRE(receiver.receive(&client, parts[1].bytes));
     CHECK(client.log == server.log);
     CHECK(ids_of(client.watch) == std::vector<std::uint32_t>{3, 2, 4, 5});
+}
+
+TEST_CASE("Updates in parts: a block of another object is refused until the update has ended",
+          "[replayout][receive_updates][misuse]") {
+    const Refusals refusals;
+    Line line;
+    const std::vector<SentPart> parts = load(line, 40);
+    REQUIRE(line.give(parts.front(), true));
+    Barge other;
+    ReceivingRepState other_state(std::pmr::get_default_resource());
+    ReceiveContext context = line.receiver.context();
+    BitReader reader(parts.front().bytes);
+    CHECK(receive_properties(*line.layout, reader, &other, other_state, context));
+    CHECK(reader.bits_left() < 8);
+    CHECK(other.name.empty());
+    finish_update(*line.layout, &other, other_state, context);
+    CHECK(other.calls.empty());
+    CHECK(line.is_under_way());
+    if (Refusals::are_told) {
+        CHECK(refusals.count("receive_properties: a part of another object was received") == 1);
+        CHECK(refusals.count("finish_update: the update under way is not of this \"Barge\"") == 1);
+    }
+    line.finish();
+    CHECK_FALSE(line.is_under_way());
+    BitReader again(parts.front().bytes);
+    CHECK(receive_properties(*line.layout, again, &other, other_state, context));
+    CHECK(other.name == "Anna");
 }
 
 }  // namespace replayout::test

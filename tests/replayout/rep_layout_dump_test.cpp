@@ -84,7 +84,7 @@ Result<const Type*> build_turret(TypeRegistry& registry) {
         .build();
 }
 
-constexpr std::string_view expected =
+constexpr std::string_view expected_dump =
     R"(layout of Turret, 9 handles, 88 shadow bytes, fingerprint c07b8db890c77d16f7f50850a88ecc5c
   cmd  type                    handle   object  shadow   end   property
     0  Bits32                       1        0       0      1   health shared
@@ -111,7 +111,7 @@ note: struct "Promise" promises NetSharedSerialization without NetSerializer: it
 TEST_CASE("dump: lists commands, handles, offsets and flags as pinned here",
           "[replayout][rep_layout_dump]") {
     const TestLayout layout(build_turret);
-    CHECK(dump(*layout) == expected);
+    CHECK(dump(*layout) == expected_dump);
 }
 
 struct TowerAim {

@@ -78,7 +78,7 @@ class CallJudge {
     /// The craft was destroyed: what was accepted of its reliable calls ran before, or its close
     /// had waited as long as it may, and they were counted as dropped (I21).
     void closed(ObjectHandle handle);
-    /// Of the signals of a craft that is shown, those that ran, and those before it was shown.
+    /// Signals of a shown craft that ran, and those that were made before it was shown.
     [[nodiscard]] std::size_t signals_ran(ObjectHandle handle) const;
     /// When all is healed: nothing is missing.
     void check_all_ran();

@@ -39,7 +39,8 @@ bool PacketJudge::is_as_hidden(PeerId to, const CraftState& craft, const MarkedV
         const auto owned = craft.owned_last.find(to);
         return owned != craft.owned_last.end() && mark.tick <= owned->second;
     }
-    return craft.only_owner == to && mark.tick <= craft.only_owner_since;
+    // In the last tick it may have been hidden from one that was no owner, or not the only one.
+    return craft.only_owner != to || mark.tick <= craft.only_owner_since;
 }
 
 void PacketJudge::check_counters(const NetStats& stats, std::uint64_t received, bool is_recorded) {

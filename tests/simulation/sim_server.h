@@ -160,8 +160,8 @@ class SimServer final : public CraftListener {
     }
     /// A tick of a busy world, besides what the features do.
     void stir(Choices& row);
-    /// Whether something new of so many bytes may come to a busy world: at most a share of the cap,
-    /// in the long run.
+    /// Whether a new craft of `bytes` may come to a busy world: in the long run new crafts take at
+    /// most a share of the cap.
     [[nodiscard]] bool spend(std::uint64_t bytes) noexcept;
     [[nodiscard]] ObjectHandle any(Choices& row);
     [[nodiscard]] ObjectHandle outermost(ObjectHandle handle) const;

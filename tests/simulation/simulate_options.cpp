@@ -16,7 +16,7 @@ constexpr std::string_view usage =
                 [--features A,B,...] [--clients N] [--objects N] [--cut PART:FIRST-LAST]...
 
   --seeds 1..64    which runs; one number is one run
-  --ticks 600      of the safety phase; with --busy, 20 s of them
+  --ticks 600      of the safety phase; with --busy, those of 5 to 20 s
   --jobs 1         runs at a time, up to 256
   --twin           each run once more, without sharing, with two workers, compared instead of
                    pushed: every packet must be the same

@@ -9,10 +9,10 @@ namespace replayout::test {
 
 namespace {
 
-/// To open one, beside its first block; and what a call takes beside its text.
+/// Bytes of an open without its first block, and of a call without its text.
 constexpr double open_bytes = 26;
 constexpr double call_bytes = 80;
-/// What a value takes of packets, in parts with a head each.
+/// Bytes that a large value takes in packets: parts with a head each.
 [[nodiscard]] double value_bytes(std::size_t size) {
     return 1.1 * static_cast<double>(size) + 200;
 }
@@ -26,7 +26,7 @@ const char* to_string(WaitKind kind) noexcept {
     return names[static_cast<std::size_t>(kind)];
 }
 
-// What is counted.
+// Counts
 
 std::uint64_t StalenessJudge::taken_by(const SimClient& client) const {
     const NetStats& stats = const_cast<SimClient&>(client).driver()->stats();
@@ -94,7 +94,7 @@ StalenessJudge::Load StalenessJudge::load(SimClient& client, const Session& sess
     return load;
 }
 
-// What is looked at.
+// Looks
 
 void StalenessJudge::look(SimClient& client, std::uint32_t tick) {
     tick_ = tick;

@@ -47,6 +47,10 @@ constexpr std::array<Feature, 19> busy_features{
 constexpr std::array<Feature, 3> always_busy{Feature::Churn, Feature::LateJoins,
                                              Feature::ReliableCalls};
 constexpr std::int64_t busy_run_us = 20'000'000;
+// A large world opens in a fraction of a second, as large ones have large caps. So in most runs it
+// is played for less time, and more seeds are played.
+constexpr std::int64_t busy_run_us_min = 5'000'000;
+constexpr std::uint32_t busy_pairs_usual = 60'000;  // of a craft and a client, over all ticks
 /// As a craft costs to open, roughly.
 constexpr std::uint32_t busy_craft_bytes = 150;
 
@@ -219,7 +223,11 @@ SwarmConfig SwarmConfig::draw_busy(std::uint64_t seed, std::uint32_t tick_count,
         std::clamp(config.cap_bytes_per_second / 10 * tenths / busy_craft_bytes, 2u, 120u);
     config.timeout_ms = 10'000;
     if (tick_count == 0) {
-        config.tick_count = static_cast<std::uint32_t>(busy_run_us / config.tick_us);
+        const bool is_long = row.below(16) == 0;
+        const auto most = static_cast<std::uint32_t>(busy_run_us / config.tick_us);
+        const auto least = static_cast<std::uint32_t>(busy_run_us_min / config.tick_us);
+        const std::uint32_t usual = busy_pairs_usual / (config.object_max * config.client_count);
+        config.tick_count = is_long ? most : std::clamp(usual, least, most);
     }
     return config;
 }

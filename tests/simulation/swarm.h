@@ -170,7 +170,7 @@ class RunScript {
 /// Faults that a driver once had, planted into a busy run to see that its judges find them.
 enum class BusyPlant : std::uint8_t {
     None,
-    Starvation,  ///< what is new waits behind everything that changed (planted_fault.h)
+    Starvation,  ///< new objects wait for everything that changed (planted_fault.h)
     CallLoss,    ///< a close does not wait for calls
 };
 
@@ -211,7 +211,7 @@ struct SwarmConfig {
     [[nodiscard]] static SwarmConfig draw(std::uint64_t seed, std::uint32_t tick_count,
                                           const FeatureSet& features);
 
-    /// Draws a busy world. With a `tick_count` of 0 it plays 20 s.
+    /// Draws a busy world. With a `tick_count` of 0 it plays 5 to 20 s.
     [[nodiscard]] static SwarmConfig draw_busy(std::uint64_t seed, std::uint32_t tick_count);
     [[nodiscard]] static SwarmConfig draw_busy(std::uint64_t seed, std::uint32_t tick_count,
                                                const FeatureSet& features);

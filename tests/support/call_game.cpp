@@ -6,6 +6,7 @@
 #include "support/catch.h"
 #include "support/host_settings.h"
 #include "support/host_ticks.h"
+#include "support/seeded_random.h"
 
 namespace replayout::test {
 
@@ -124,6 +125,19 @@ CallHost::CallHost(const NetDriverSettings& settings, Transport& endpoint,
     REQUIRE(driver.add_layout(turret_layout()));
 }
 
+CallFixtureOptions rough_line(std::uint64_t seed) {
+    SeededRandom random(seed);
+    CallFixtureOptions options;
+    options.seed = seed;
+    options.link.loss = 0.01 * random.below(31);
+    options.link.duplicate = 0.05;
+    options.link.reorder = 0.1;
+    options.link.reorder_ms = 60;
+    options.link.latency_ms = 10 + random.below(60);
+    options.link.jitter_ms = 10;
+    return options;
+}
+
 CallFixture::CallFixture(const CallFixtureOptions& options)
     : options_(options),
       network_(wide_network(options.link), options.seed, std::pmr::get_default_resource()),
@@ -134,6 +148,26 @@ CallFixture::CallFixture(const CallFixtureOptions& options)
           network_.endpoint(server_peer), 1'000)),
       next_seed_(options.seed + 1) {
     REQUIRE(server_->driver.listen());
+}
+
+void CallFixture::join(std::size_t count,
+                       std::function<void(std::size_t, const Turret&, const Order&)> on_called,
+                       std::function<void(std::size_t, ObjectHandle)> on_despawn) {
+    for (std::size_t client = 0; client < count; ++client) {
+        join();
+        CallWorld& world = clients_[client]->world;
+        world.on_callee = [client, on_called](const Machine& callee, const Order& order) {
+            on_called(client, static_cast<const Turret&>(callee), order);
+        };
+        world.on_told = [client, on_despawn](const std::string& what, ObjectHandle object) {
+            if (what == "despawn") {
+                on_despawn(client, object);
+            }
+        };
+    }
+    while (server_->driver.connection_count() < count) {
+        tick();
+    }
 }
 
 std::size_t CallFixture::join() {

@@ -175,6 +175,9 @@ struct CallFixtureOptions {
     std::int64_t tick_ms = 20;
 };
 
+/// Options with a line that loses, repeats and reorders packets; the seed decides how often.
+[[nodiscard]] CallFixtureOptions rough_line(std::uint64_t seed);
+
 using Numbers = std::vector<std::uint32_t>;
 
 /// The numbers of the calls of one function that ran in a world, in order.
@@ -198,6 +201,11 @@ class CallFixture {
     [[nodiscard]] NetTime now() const noexcept { return now_; }
 
     std::size_t join();
+    /// So many join, and are there when this returns. `on_called` hears each call that runs at one
+    /// of them, `on_despawn` of each object that goes there.
+    void join(std::size_t count,
+              std::function<void(std::size_t client, const Turret&, const Order&)> on_called,
+              std::function<void(std::size_t client, ObjectHandle)> on_despawn);
     void tick();
     void tick(int count);
     /// The game `moves` when the server has taken what arrived, and before it sends.

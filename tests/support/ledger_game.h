@@ -27,7 +27,7 @@
 
 namespace replayout::test {
 
-/// What the members of a Ledger, and the Note beside it, had counted.
+/// The counts of the members of a Ledger and of its Note.
 struct Counts {
     std::int32_t value = 0;
     std::int32_t list = 0;

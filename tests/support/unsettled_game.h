@@ -157,13 +157,12 @@ class UnsettledGame {
         options_.cap = cap;
         server_->driver.rates().set_bytes_per_second_max(peer_of(client), cap);
     }
-    /// The bounds of objects beside `other_kinds` that want their share: calls, joins, large
-    /// values.
+    /// The bounds of objects while `other_kinds` of calls, joins and large values want their share.
     [[nodiscard]] WaitBounds bounds(std::uint32_t other_kinds = 0) const {
         return WaitBounds::of_cap(options_.cap, options_.ticks_per_second, other_kinds,
                                   options_.packet_bytes);
     }
-    /// What an object takes of datagrams at most, with so much content, and a packet of its own.
+    /// Bytes of datagrams that a block with `content_bytes` takes at most, in a packet of its own.
     [[nodiscard]] static double block_bytes(std::size_t content_bytes = 0) {
         return static_cast<double>(content_bytes) + 42;
     }

@@ -49,16 +49,28 @@ class Caller {
     }
     /// The server has closed the connection. Whatever it said is thrown away.
     [[nodiscard]] bool is_closed() {
-        socket_.non_blocking(true);
         boost::system::error_code error;
-        do {
-            char buffer[512];
-            socket_.receive(boost::asio::buffer(buffer), 0, error);
-        } while (!error);
+        (void)drain(error);
         return error != boost::asio::error::would_block && error != boost::asio::error::try_again;
+    }
+    /// How many bytes the server has sent since the last call. They are thrown away.
+    std::uint64_t take_answers() {
+        boost::system::error_code error;
+        return drain(error);
     }
 
   private:
+    std::uint64_t drain(boost::system::error_code& error) {
+        socket_.non_blocking(true);
+        std::uint64_t bytes = 0;
+        do {
+            char buffer[512];
+            bytes += socket_.receive(boost::asio::buffer(buffer), 0, error);
+        } while (!error);
+        socket_.non_blocking(false);
+        return bytes;
+    }
+
     boost::asio::io_context context_;
     boost::asio::ip::tcp::socket socket_;
 };

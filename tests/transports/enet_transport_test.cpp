@@ -248,7 +248,7 @@ TEST_CASE("EnetTransport: of what arrived so much waits, and more is dropped",
     CHECK(pair.server->receive(peer, buffer) == Transport::nothing_received);
 }
 
-TEST_CASE("EnetTransport: a peer that floods the server has so many datagrams read in a tick",
+TEST_CASE("EnetTransport: a tick reads a bounded number of datagrams of one peer",
           "[transport][enet]") {
     EnetSettings settings;
     settings.datagrams_per_peer_max = 10;

@@ -139,6 +139,58 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("WebSocketTransport: while one connection floods, the others are heard in each tick",
+          "[transport][websocket][hostile]") {
+    constexpr int tick_count = 30;
+    constexpr int frames_in_tick = 2'700;  // 16 KB
+    // The pings of a tick, and those that Boost.Beast already has: 4 KiB of 6 bytes each.
+    constexpr std::uint64_t answers_in_tick = 64 + 4'096 / 6;
+    for (const int head : {0x89, 0x8a, 0x00, 0x81}) {  // pings, pongs, fragments, texts
+        INFO("head " << head);
+        CalledServer server;
+        Caller flood(server.address());
+        server.join(flood);
+        (void)flood.take_answers();
+        Caller honest(server.address());
+        server.join(honest);
+        Bytes bytes;
+        if (head == 0x00) {
+            append_frame(bytes, 0x02);
+        }
+        int heard_count = 0;
+        const auto hear = [&] {
+            while (server.receive() != Transport::nothing_received) {
+                ++heard_count;
+            }
+        };
+        std::uint64_t answer_bytes = 0;
+        for (int i = 0; i < tick_count; ++i) {
+            for (int frame = 0; frame < frames_in_tick; ++frame) {
+                append_frame(bytes, head);
+            }
+            flood.send(bytes);
+            bytes.clear();
+            honest.say_message(Caller::binary_message, Bytes(9));
+            server.tick(33);
+            hear();
+            answer_bytes += flood.take_answers();
+            CHECK(heard_count >= i - 4);  // of i + 1, as the system has its own time
+        }
+        CHECK(server.tick_until([&] {
+            hear();
+            return heard_count == tick_count;
+        }));
+        if (head == 0x89) {
+            constexpr std::uint64_t pong_bytes = 2;
+            CHECK(answer_bytes > 0);
+            CHECK(answer_bytes <= pong_bytes * answers_in_tick * tick_count);
+        }
+        if (head == 0x81) {
+            CHECK(server.tick_until([&] { return server.transport->peer_count() == 1; }));
+        }
+    }
+}
+
 TEST_CASE("WebSocketTransport: a page of another origin is refused, a request without any is not",
           "[transport][websocket][hostile]") {
     const std::string own = "https://play.example.net";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Calls that a host's player is to hear, of objects that its client does not show yet: they run
-// after on_start_client(), as those of other clients do, with the next late_update(). Parameters
-// are copied.
+// Calls for a host's player of objects that are not shown to it yet. They run after
+// on_start_client(), as calls of other clients do, with the next late_update(). Parameters are
+// copied.
 #pragma once
 
 #include <replayout/reflection/memory.h>
@@ -17,7 +17,7 @@ namespace replayout::syncvar {
 
 class NetworkIdentity;
 
-/// One of them.
+/// One kept call.
 class HostCall {
   public:
     /// `parameters` is null where the function has none; its values can be copied.
@@ -57,7 +57,7 @@ class HostCall {
     }
 
     [[nodiscard]] NetworkIdentity& object() const noexcept { return *object_; }
-    /// What the object was spawned under when it was called.
+    /// The object's net id when it was called.
     [[nodiscard]] std::uint64_t net_id() const noexcept { return net_id_; }
     [[nodiscard]] void* place() const noexcept { return place_; }
     [[nodiscard]] const void* values() const noexcept { return values_; }

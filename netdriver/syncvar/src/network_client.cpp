@@ -27,7 +27,7 @@ namespace {
     return &info.layout == &types.connection_prefab().layout();
 }
 
-/// Between two updates that a server takes over time.
+/// Time between two updates at the rate that a server takes.
 [[nodiscard]] std::int64_t update_interval_us(const NetConfig& config) noexcept {
     const std::int64_t per_second = config.client_updates_per_second_max;
     return (1'000'000 + per_second - 1) / per_second;
@@ -103,6 +103,12 @@ Status NetworkClient::begin_anew(NetTime now) {
 void NetworkClient::disconnect() {
     const bool was_updating = std::exchange(is_updating_, true);
     driver_.disconnect({});
+    const ConnectionState state = driver_.state();
+    const bool is_over = state == ConnectionState::Closing || state == ConnectionState::Closed;
+    // What it kept while it was not ready has no channel that ends.
+    while (is_over && !spawned_.empty()) {
+        unspawn(*spawned_.begin()->second, ChannelCloseReason::Disconnected);
+    }
     is_updating_ = was_updating;
 }
 

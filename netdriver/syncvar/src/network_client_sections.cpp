@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Of NetworkClient: what it decides as the owner of an object (sync_section.h).
+// NetworkClient as the owner of objects: what it decides of them (sync_section.h).
 #include "prefab_params.h"
 #include "sync_section.h"
 
@@ -17,7 +17,7 @@ namespace {
 
 /// Operations of a collection in one call: of small items, what a packet holds.
 constexpr std::size_t operations_max = 32;
-/// The SyncVars of a component, and each of its collections.
+/// One part for the SyncVars of a component, and one for each of its collections.
 constexpr std::uint32_t parts_of_component_max = 1 + sync_vars_max;
 
 class ClientCall final : public detail::CollectionCall {
@@ -54,8 +54,8 @@ std::uint32_t NetworkClient::UpdatePart::number() const noexcept {
 
 void NetworkClient::send_updates() {
     is_update_refused_ = false;
-    // Objects that were served go to the end of the row. The next flush goes on where the room
-    // ends.
+    // Objects that were served go to the end of the row. So the next flush goes on with the first
+    // one that found no room.
     std::size_t served = 0;
     const std::size_t count = changed_.size();
     while (served < count && send_updates_of(*changed_[served])) {
@@ -96,7 +96,7 @@ bool NetworkClient::send_updates_of(NetworkIdentity& object) {
         return part.number() >= object.next_update_;
     });
     std::rotate(parts_.begin(), first, parts_.end());
-    // Half of what may go at once is for what goes ahead of calls.
+    // Half of the burst is kept for state that goes ahead of calls (send_state_of()).
     const std::int64_t reserve_us = update_burst_us_ / 2;
     for (const UpdatePart& part : parts_) {
         const bool is_sent = part.collection == UpdatePart::variables
@@ -154,7 +154,7 @@ bool NetworkClient::send_section(NetworkBehaviour& component, std::int64_t reser
         object.handle(), object.prefab().layout().functions()[function.value].function->name,
         params_of(object.prefab(), function, sections_->make(component, mask, epoch)));
     if (result == CallResult::Full || result == CallResult::NoChannel) {
-        // No channel: its objects came before the word that it may join.
+        // NoChannel: the objects came before the welcome.
         is_update_refused_ = result == CallResult::Full;
         return false;
     }

@@ -72,9 +72,17 @@ void NetworkIdentity::reset_values(const NetworkIdentity& from, bool keeps_own) 
     }
     for (std::size_t i = 0; i < components_.size(); ++i) {
         const NetworkBehaviour& source_component = *from.components()[i];
-        const BehaviourType& type = *prefab_->components()[i].type;
+        const NetworkPrefab::Component& component = prefab_->components()[i];
+        const BehaviourType& type = *component.type;
+        const bool is_kept =
+            keeps_own && component.settings.sync_direction == SyncDirection::ClientToServer;
         for (std::size_t index = 0; index < type.collections.size(); ++index) {
-            components_[i]->collection(index).reset(source_component.collection(index));
+            SyncCollection& collection = components_[i]->collection(index);
+            if (is_kept) {
+                collection.reset_and_keep(source_component.collection(index));
+            } else {
+                collection.reset(source_component.collection(index));
+            }
         }
         if (type.has_custom_serialization) {
             components_[i]->section() = {};

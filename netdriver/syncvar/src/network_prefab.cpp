@@ -26,6 +26,17 @@ namespace {
     return std::max(static_cast<std::uint32_t>(hash64(name)), std::uint32_t{1});
 }
 
+/// What is left of the largest interval when the sync interval is over; 0: nothing is tolerated, or
+/// for ever.
+[[nodiscard]] std::uint32_t sent_within_us_of(const SyncSettings& settings,
+                                              const Property& variable) noexcept {
+    if (settings.sync_interval_max_us == 0 || !may_tolerate(variable)) {
+        return 0;
+    }
+    return static_cast<std::uint32_t>(
+        std::max<std::int64_t>(settings.sync_interval_max_us - settings.sync_interval_us, 1));
+}
+
 /// Who is sent a variable, by what is said of it and of its component.
 [[nodiscard]] Result<LifetimeCondition> condition_of(SyncMode component, SyncMode variable,
                                                      SyncDirection direction) {
@@ -165,6 +176,7 @@ Result<Property> NetworkPrefab::describe(const Component& component, const SyncV
                                                  property.name + "\" " + condition.error().message};
     }
     property.condition = *condition;
+    property.sent_within_us = sent_within_us_of(component.settings, property);
     const bool is_owners = component.settings.sync_direction == SyncDirection::ClientToServer;
     if (variable.hook.call != nullptr || is_owners) {
         property.notify.call = tell_received;

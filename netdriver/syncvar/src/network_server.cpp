@@ -36,7 +36,6 @@ NetworkServer::NetworkServer(const NetDriverSettings& settings, Transport& trans
       resource_(settings.resource),
       driver_(with_interest(settings, interest), transport, *this),
       interest_(interest),
-      axes_(settings.interest.axes),
       sections_(std::make_unique<SectionSender>(settings.resource)),
       references_(std::make_unique<StoredReferences>(objects_, nullptr, settings.resource)),
       parts_(std::make_unique<PartSender>(*this, settings.config)),
@@ -210,7 +209,7 @@ void NetworkServer::unspawn(NetworkIdentity& object) {
     object.is_stopping_ = true;
     if (std::any_of(host_calls_->begin(), host_calls_->end(),
                     [&](const HostCall& call) { return &call.object() == &object; })) {
-        show_to_host(object);  // what it was to hear it hears
+        show_to_host(object);  // so that the calls that wait for it run
         run_host_calls(&object);
     }
     object.stop_client();

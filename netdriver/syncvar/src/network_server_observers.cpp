@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Of NetworkServer: who sees what. Clients by the driver's Interest; the host, which is no client
-// of the driver, by the same rules said once more, of which only a distance is a computation.
+// of the driver, by the same rules said once more. Distances and cells are the driver's for both.
 #include "host_calls.h"
 #include "server_groups.h"
 #include "update_scope.h"
@@ -225,7 +225,7 @@ bool NetworkServer::is_net_relevant_for(ObjectHandle handle, PeerId peer) {
 
 // The host.
 
-bool NetworkServer::host_sees(const NetworkIdentity& object) const {
+bool NetworkServer::host_sees(const NetworkIdentity& object) {
     if (host_->phase_ != Phase::Ready) {
         return false;
     }
@@ -246,27 +246,10 @@ bool NetworkServer::host_sees(const NetworkIdentity& object) const {
             return check_observer(object, *host_);
         case NetRelevancy::Distance:
         case NetRelevancy::Grid:
-            return is_near_host(object);
+            return driver_.interest().is_in_sight(host_->peer(), object.object_);
         default:
             return true;
     }
-}
-
-bool NetworkServer::is_near_host(const NetworkIdentity& object) const {
-    if (host_->identity_ == nullptr) {
-        return false;
-    }
-    const Vector3& eye = host_->identity_->transform.position;
-    const Vector3& place = object.transform.position;
-    const bool is_own =
-        object.interest_range_ > 0 && interest_.kind != InterestKind::SpatialHashing;
-    // As the driver does for clients: what is seen stays so for an eighth farther.
-    const float reach = object.is_host_visible_ ? 1.125f : 1.0f;
-    const float range = reach * (is_own ? object.interest_range_ : interest_.effective_range());
-    const float x = place.x - eye.x;
-    const float y = axes_ == InterestAxes::XZ ? 0 : place.y - eye.y;
-    const float z = axes_ == InterestAxes::XY ? 0 : place.z - eye.z;
-    return x * x + y * y + z * z < range * range;
 }
 
 void NetworkServer::queue_for_host(NetworkIdentity& object) {
@@ -283,6 +266,7 @@ void NetworkServer::update_host() {
     if (host_->is_ready_ != (host_->phase_ == Phase::Ready)) {
         update_phase(*host_);
     }
+    driver_.interest().look_around();  // what moved in this tick counts for it at once
     if (std::exchange(is_host_looking_at_all_, false)) {
         for (const auto& [net_id, object] : spawned_) {
             queue_for_host(*object);

@@ -16,6 +16,24 @@
 
 namespace replayout::syncvar {
 
+namespace {
+
+/// Null: there is none.
+[[nodiscard]] const char* problem_of(const SyncSettings& settings) noexcept {
+    const std::int64_t most = settings.sync_interval_max_us;
+    if (most == 0) {
+        return nullptr;
+    }
+    if (most < 0 || most > std::int64_t{sent_within_us_max}) {
+        return "sync_interval_max_us is neither 0 nor between 1 and 3,600,000,000";
+    }
+    return most < settings.sync_interval_us
+               ? "sync_interval_max_us is less than sync_interval_us, before which nothing is sent"
+               : nullptr;
+}
+
+}  // namespace
+
 NetworkTypes::NetworkTypes() {
     detail::add_section_types(registry_);
     detail::add_collection_part_types(registry_);
@@ -98,6 +116,10 @@ Result<const NetworkPrefab*> NetworkTypes::add_prefab(std::string_view name,
         if (!is_of_these) {
             return refuse(ErrorCode::UnknownType,
                           "has a component whose class was built for other NetworkTypes");
+        }
+        if (const char* problem = problem_of(component.settings)) {
+            return refuse(ErrorCode::InvalidArgument,
+                          "component \"" + component.type->name + "\": " + problem);
         }
     }
     std::unique_ptr<NetworkPrefab> prefab(new NetworkPrefab(name, components, std::move(options)));

@@ -8,7 +8,7 @@
 #include <replayout/syncvar/sync_collection.h>
 
 #include <algorithm>
-#include <utility>
+#include <iterator>
 
 namespace replayout::syncvar {
 
@@ -55,66 +55,65 @@ void NetworkServer::PartSender::wanted(PeerId peer, const detail::CollectionsWan
         if (!is_there) {
             continue;  // It ended meanwhile.
         }
-        const auto is_same = [&, c = component, i = collection,
-                              id = object->net_id()](const Order& order) {
-            return order.peer == peer && order.net_id == id && order.component == c &&
-                   order.collection == i;
-        };
-        const auto found = std::find_if(orders_.begin(), orders_.end(), is_same);
-        const auto of_client = std::count_if(orders_.begin(), orders_.end(),
-                                             [&](const Order& one) { return one.peer == peer; });
-        if (found != orders_.end()) {
-            found->is_wanted = true;
-        } else if (static_cast<std::size_t>(of_client) < orders_of_client_max) {
-            orders_.push_back({peer, object->net_id(), component, collection, server_.now(), {}});
+        ClientOrders& client = clients_[peer.value];
+        const Place place{object->net_id(), component, collection};
+        if (const auto found = client.by_place.find(place); found != client.by_place.end()) {
+            found->second->is_wanted = true;
+        } else if (client.orders.size() < orders_of_client_max) {
+            client.orders.push_back({place, server_.now()});
+            client.by_place.emplace(place, std::prev(client.orders.end()));
         }
     }
 }
 
 void NetworkServer::PartSender::send() {
-    served_.clear();
-    std::erase_if(orders_, [&](Order& order) {
-        const bool is_served =
-            std::find(served_.begin(), served_.end(), order.peer) != served_.end();
-        bool is_sent = is_served;
-        const bool is_over = !is_served && !send(order, is_sent);
-        if (is_sent && !is_served) {
-            served_.push_back(order.peer);
-        }
-        return is_over;
-    });
+    for (auto& [peer, client] : clients_) {
+        send_to(PeerId{peer}, client);
+    }
+    std::erase_if(clients_, [](const auto& entry) { return entry.second.orders.empty(); });
 }
 
-bool NetworkServer::PartSender::send(Order& order, bool& is_sent) {
-    NetworkConnection* connection = server_.find_connection(order.peer);
-    NetworkIdentity* object = server_.find(order.net_id);
+void NetworkServer::PartSender::send_to(PeerId peer, ClientOrders& client) {
+    bool is_sent = false;
+    for (auto order = client.orders.begin(); !is_sent && order != client.orders.end();) {
+        if (send(peer, *order, is_sent)) {
+            ++order;
+        } else {
+            client.by_place.erase(order->place);
+            order = client.orders.erase(order);
+        }
+    }
+}
+
+bool NetworkServer::PartSender::send(PeerId peer, Order& order, bool& is_sent) {
+    NetworkConnection* connection = server_.find_connection(peer);
+    NetworkIdentity* object = server_.find(order.place.net_id);
     if (connection == nullptr || connection->is_host() || object == nullptr) {
         return false;
     }
-    const NetworkPrefab::Component& placed = object->prefab().components()[order.component];
-    const bool may_see =
-        server_.driver_.is_relevant_for(order.peer, object->object_) &&
-        (placed.settings.sync_mode != SyncMode::Owner || object->owner_ == order.peer);
+    const NetworkPrefab::Component& placed = object->prefab().components()[order.place.component];
+    const bool may_see = server_.driver_.is_relevant_for(peer, object->object_) &&
+                         (placed.settings.sync_mode != SyncMode::Owner || object->owner_ == peer);
     if (server_.now() < order.due) {
         return true;
     }
     if (!may_see || (order.parts.empty() && !order.is_wanted)) {
         return false;
     }
-    const FunctionIndex function = placed.collections[order.collection].changes;
+    const FunctionIndex function = placed.collections[order.place.collection].changes;
     SyncCollection& collection =
-        object->components()[order.component]->collection(order.collection);
+        object->components()[order.place.component]->collection(order.place.collection);
     if (!order.is_packed &&
         !pack(order, collection,
               *object->prefab().layout().functions()[function.value].parameters)) {
-        object->components()[order.component]->log_line(
+        object->components()[order.place.component]->log_line(
             LogLevel::Error,
-            "collection " + object->components()[order.component]->name_of(collection) +
+            "collection " + object->components()[order.place.component]->name_of(collection) +
                 " cannot be sent in parts: an item cannot be written, or is larger than a call");
         return false;
     }
     detail::CollectionPart part;
-    part.place = {object, order.component, order.collection};
+    part.place = {object, order.place.component, order.place.collection};
     part.operations.bytes = order.parts.front();
     part.is_last = order.parts.size() == 1;
     is_sent = true;
@@ -146,7 +145,7 @@ bool NetworkServer::PartSender::pack(Order& order, SyncCollection& collection,
 }
 
 void NetworkServer::PartSender::client_left(PeerId peer) {
-    std::erase_if(orders_, [&](const Order& order) { return order.peer == peer; });
+    clients_.erase(peer.value);
 }
 
 }  // namespace replayout::syncvar

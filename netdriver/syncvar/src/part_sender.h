@@ -6,9 +6,12 @@
 #include <replayout/netdriver/time.h>
 #include <replayout/syncvar/network_server.h>
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <list>
+#include <map>
 #include <vector>
 
 #include "collection_parts.h"
@@ -35,27 +38,38 @@ class NetworkServer::PartSender {
     static constexpr std::int64_t pause_ms = 1'000;
     static constexpr std::size_t orders_of_client_max = 1'024;
 
-    struct Order {
-        PeerId peer;
+    struct Place {
         std::uint64_t net_id = 0;
         std::uint8_t component = 0;
         std::uint8_t collection = 0;
+
+        friend auto operator<=>(const Place&, const Place&) = default;
+    };
+    struct Order {
+        Place place;
         NetTime due;
-        std::deque<std::vector<std::byte>> parts;
+        std::deque<std::vector<std::byte>> parts{};
         bool is_packed = false;
         bool is_wanted = true;  ///< since it was packed, or was sent last
     };
+    /// In the order in which the client asked. It asks for many places in a call, and calls often,
+    /// so what it asked for before is looked up, and not searched.
+    struct ClientOrders {
+        std::list<Order> orders;
+        std::map<Place, std::list<Order>::iterator> by_place;
+    };
 
+    /// The next part of the first order that has one. Orders that are over go.
+    void send_to(PeerId peer, ClientOrders& client);
     /// False: the order is over.
-    [[nodiscard]] bool send(Order& order, bool& is_sent);
+    [[nodiscard]] bool send(PeerId peer, Order& order, bool& is_sent);
     /// False: it cannot be written.
     [[nodiscard]] bool pack(Order& order, SyncCollection& collection, const RepLayout& changes);
 
     NetworkServer& server_;
     std::size_t whole_bytes_max_;
     std::size_t part_bytes_max_;
-    std::vector<Order> orders_;
-    std::vector<PeerId> served_;  // in send()
+    std::map<std::uint64_t, ClientOrders> clients_;  // by peer; each has an order
 };
 
 }  // namespace replayout::syncvar

@@ -56,7 +56,7 @@ class StoredReferences {
     [[nodiscard]] bool has_left(const NetworkIdentity& object) const noexcept;
     /// Sets to null what names an object that left, and runs hooks.
     void settle();
-    /// The same without hooks, before objects that are gone are freed.
+    /// As settle(), without hooks: before objects that are gone are freed.
     void forget_gone();
 
     /// In ascending order.

@@ -164,6 +164,7 @@ void SyncCollection::parts_ended() {
 
 void SyncCollection::items_received() {
     is_broken_ = false;
+    end_keeping();
     if (is_partial()) {
         want_parts();
         return;

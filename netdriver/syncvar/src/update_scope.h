@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Notes that an update runs, for the length of a block. And the sentences that refuse objects and
-// connections of another server.
+// Notes that an update runs, for the length of a block; and the sentences of refusals of objects
+// and connections of another server.
 #pragma once
 
 namespace replayout::syncvar {

@@ -20,9 +20,9 @@ class NetworkClient::WantedCollections {
     WantedCollections(const WantedCollections&) = delete;
     WantedCollections& operator=(const WantedCollections&) = delete;
 
-    /// Once more also where it is wanted already.
+    /// Asks for the collection with the next ask(), also if it was asked for before.
     void want(std::uint64_t net_id, std::uint8_t component, std::uint8_t collection);
-    /// In late_update(): asks for what was not asked for, or did not come for a while.
+    /// In late_update(): asks for new collections, and for those of which nothing came for 5 s.
     void ask();
     void part_received(const detail::CollectionPart& part);
 

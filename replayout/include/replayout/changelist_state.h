@@ -86,15 +86,22 @@ class ChangelistState {
     /// compares it. A mark without a change sends nothing. All are marked at first. Nothing for any
     /// other property, which is compared in every update.
     void mark_dirty(ParentIndex parent) noexcept {
-        const std::span<const RepParentCmd> parents = layout_->parents();
-        if (parent.value >= parents.size()) [[unlikely]] {
+        // Without a bit of its own it is polled, or none of this layout.
+        if (parent.value >= due_.bit_count()) [[unlikely]] {
             refuse_mark(parent);
-        } else if (parents[parent.value].is_push_based) {
+        } else if (layout_->parents()[parent.value].is_push_based) {
             due_.set(parent.value);
             is_marked_ = true;
         }
     }
     void mark_all_dirty() noexcept;
+    /// The next update counts what Identical tolerates as changed, in properties with
+    /// Property::sent_within_us; of these, push based ones are marked. For who keeps the time:
+    /// call it when the object has_tolerated() something for so long (RepLayout::sent_within_us()).
+    /// Nothing where there is no such property.
+    void mark_exact() noexcept;
+    /// In the last update something differed in such a property, and Identical tolerated it.
+    [[nodiscard]] bool has_tolerated() const noexcept { return has_tolerated_; }
     /// There are marks, or a switch is to take effect.
     [[nodiscard]] bool is_marked() const noexcept { return is_marked_; }
     /// Whether the next update has anything to compare.
@@ -272,10 +279,13 @@ class ChangelistState {
     const RepLayout* layout_;
     ShadowState shadow_;
     Version version_ = 0;
-    bool is_compared_whole_;           // no property may be left out, or none has been so far
-    bool is_marked_ = true;            // there are marks, or a switch is to take effect
-    bool is_over_limit_ = false;       // a value was once; that was logged
-    bool has_switches_ = false;        // set_active() was called once
+    bool is_compared_whole_;      // no property may be left out, or none has been so far
+    bool is_marked_ = true;       // there are marks, or a switch is to take effect
+    bool is_over_limit_ = false;  // a value was once; that was logged
+    // One byte, so that what is read of an object that did not change stays one line of memory.
+    bool has_switches_ : 1 = false;  // set_active() was called once
+    bool is_exact_ : 1 = false;      // mark_exact() was called since the last update
+    bool has_tolerated_ : 1 = false;
     std::uint64_t binding_count_ = 0;  // PackageMap::binding_count() when all was compared last
     Vector<Version> last_changed_;     // by handle
     ChangeMask due_;  // parents to be compared next; empty where the layout has no parts

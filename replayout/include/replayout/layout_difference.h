@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The first difference between two layouts of one class, for the logs of two ends that do not get
-// on. The end that refuses explains its layout, the other one finds the difference and returns it
+// The first difference between two layouts of one class, for the logs of two ends that refuse each
+// other. One end explains its layout, the other one finds the difference and returns it
 // (docs/wire_format.md, "Explanations"):
 //
 //     one end     const Vector<std::byte> explanation = explain_layout(*pawn_layout, resource);
@@ -48,24 +48,24 @@ struct LayoutDifference {
     [[nodiscard]] LayoutDifference from_there() const { return {aspect, name, there, here}; }
 };
 
-/// As much of a name or of what stands beside it as is kept of a difference.
+/// Bytes of each text of a difference; longer texts are cut.
 inline constexpr std::size_t difference_text_bytes_max = 128;
 
 /// The layout with what its description leaves out: kinds and functions. `layout` must not be
 /// receive-only.
 [[nodiscard]] Vector<std::byte> explain_layout(const RepLayout& layout, MemoryResource* resource);
 
-/// Holds the explanation of a peer against our layout of the class. Refused: bytes that are no
-/// explanation. Aspect Other where nothing that an explanation says is different.
+/// Compares the explanation of a peer with our layout of the class. Returns an error if the bytes
+/// are no explanation, and LayoutAspect::Other if the explanation shows no difference.
 [[nodiscard]] Result<LayoutDifference> find_layout_difference(
     const RepLayout& ours, std::span<const std::byte> explanation);
-/// The same of a description alone (replayout/layout_description.h), which knows no functions and
-/// of numbers only how wide they are.
+/// The same for a description alone (replayout/layout_description.h), which has no functions, and
+/// only the widths of numbers.
 [[nodiscard]] Result<LayoutDifference> find_described_difference(
     const RepLayout& ours, std::span<const std::byte> description);
 
-/// The name of the class that it explains, which lies in it. Refused: bytes that are no
-/// explanation.
+/// The name of the class that is explained; it lies in the explanation. Returns an error if the
+/// bytes are no explanation.
 [[nodiscard]] Result<std::string_view> explained_name(std::span<const std::byte> explanation);
 
 /// A sentence without its full stop, which prints as it is: `property "health": int32 here, int16

@@ -82,11 +82,11 @@ class ObjectReplicator {
     [[nodiscard]] bool owes_any() const noexcept;
 
     /// Writes the next block of what is owed, of the object as it was compared last. `writer` must
-    /// stand at a byte boundary, and the block ends at one. `packet` is your number of the packet
-    /// that it goes into, which no other packet in flight may have; it is told to
-    /// packet_delivered() or packet_lost(). The scratch memory of `context` may serve any number of
-    /// replicators, and its `receiver`, if there is one, is this one's; `delta_states` is not
-    /// looked at.
+    /// stand at a byte boundary, or the call is refused, and the block ends at one. `packet` is
+    /// your number of the packet that it goes into, which no other packet in flight may have; it is
+    /// told to packet_delivered() or packet_lost(). The scratch memory of `context` may serve any
+    /// number of replicators, and its `receiver`, if there is one, is this one's; `delta_states` is
+    /// not looked at.
     ///
     /// Whole: a block was written, and was the last of its update. Part: a block was written that
     /// more are to follow; what is left waits for the next call, or is owed anew if the object

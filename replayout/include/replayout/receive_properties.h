@@ -40,9 +40,14 @@ class ReceiveScratch {
     ReceiveScratch& operator=(const ReceiveScratch&) = delete;
 
     /// A part of an object was received, and more is to follow. Until finish_update() this scratch
-    /// belongs to that object and its ReceivingRepState, which stays where it is (asserted). Whose
-    /// it is nobody tells: keep that beside the scratch.
+    /// belongs to that object and its ReceivingRepState, which stays where it is. Whose it is
+    /// nobody tells: keep that beside the scratch.
     [[nodiscard]] bool is_update_under_way() const noexcept { return updated_layout_ != nullptr; }
+    /// No update is under way, or the one of this state is.
+    [[nodiscard]] bool is_free_for(const RepLayout& layout,
+                                   const ReceivingRepState& state) const noexcept {
+        return !is_update_under_way() || (updated_layout_ == &layout && updated_state_ == &state);
+    }
     /// Forgets the update, because its object is gone: nothing more is called.
     void drop_update() noexcept;
 
@@ -220,12 +225,13 @@ struct ReceiveContext {
 
 /// Reads one block, which ends at a byte boundary, and applies it to `object`, of the layout's
 /// type. False: the block is malformed, the reader has failed, and neither object nor state was
-/// touched.
+/// touched. While an update of another object is under way in the scratch of `context`, the block
+/// is refused, as a mistake of the caller, and skipped.
 [[nodiscard]] bool receive_properties(const RepLayout& layout, BitReader& reader, void* object,
                                       ReceivingRepState& state, ReceiveContext& context);
 
 /// Ends the update under way, if there is one, with what has arrived of it: `object` and `state`
-/// are those that it is of (`state` is asserted). For a last part that was lost.
+/// are those that it is of; with another state the call is refused. For a last part that was lost.
 void finish_update(const RepLayout& layout, void* object, ReceivingRepState& state,
                    ReceiveContext& context);
 

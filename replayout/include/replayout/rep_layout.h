@@ -211,6 +211,9 @@ class RepLayout {
         return word_rows_[parent];
     }
 
+    /// The least Property::sent_within_us of all; 0: there is none.
+    [[nodiscard]] std::uint32_t sent_within_us() const noexcept { return sent_within_us_; }
+
     /// Handles of the object itself.
     [[nodiscard]] std::uint32_t handle_count() const noexcept { return root().handle_count; }
 
@@ -272,6 +275,7 @@ class RepLayout {
     bool is_fully_shared_ = true;
     bool has_net_serialize_structs_ = false;
     bool has_delta_structs_ = false;
+    std::uint32_t sent_within_us_ = 0;
     ChangeMask polled_parents_;
     std::uint64_t word_parents_ = 0;
     std::pmr::vector<WordRow> word_rows_;  // by parent; empty where word_parents_ is

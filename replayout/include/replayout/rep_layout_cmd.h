@@ -55,6 +55,11 @@ enum class RepLayoutCmdType : std::uint8_t {
     return type == RepLayoutCmdType::NetDeltaStruct;
 }
 
+/// True where a value is a struct that serializes itself.
+[[nodiscard]] constexpr bool is_struct(RepLayoutCmdType type) noexcept {
+    return type == RepLayoutCmdType::NetSerializeStruct || type == RepLayoutCmdType::NetDeltaStruct;
+}
+
 /// True where what a value was before is kept, to tell what is back at it. Not of arrays, nor of
 /// deltas.
 [[nodiscard]] constexpr bool has_previous_values(RepLayoutCmdType type) noexcept {

@@ -83,9 +83,9 @@ class SharedSerialization {
     const SharedPiece& keep_array(RepHandle handle, Version version, const OwedVersions& owed,
                                   const BitWriter& bits);
 
-    /// The value that last changed at `version` could not be written. That holds for all receivers
-    /// that are owed the same of it. `owed` is that of an array; else nothing. False: that was
-    /// known.
+    /// The value that last changed at `version` could not be written, for any receiver that is owed
+    /// the same of it. `owed` is what the receiver is owed of an array; empty for other values.
+    /// False: a failure at this version was known.
     bool note_failure(RepHandle handle, Version version, const OwedVersions& owed);
     [[nodiscard]] bool has_failed(RepHandle handle, Version version,
                                   const OwedVersions& owed) const noexcept;

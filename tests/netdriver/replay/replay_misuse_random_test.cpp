@@ -77,7 +77,7 @@ struct MeddledScreen {
 
 using PlayerMistake = std::function<void(ReplayPlayer&, SeededRandom&)>;
 
-/// Of a player that is not open yet, or is called from within its world.
+/// Mistakes with a player that is not open yet, or is called from within its world.
 [[nodiscard]] const std::vector<PlayerMistake>& out_of_turn() {
     static const std::vector<PlayerMistake> all = {
         [](ReplayPlayer& p, SeededRandom& r) {

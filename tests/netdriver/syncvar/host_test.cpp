@@ -162,46 +162,96 @@ TEST_CASE("U62 Host: what is near is visible, what is far is there and hidden", 
 TEST_CASE("Host: it sees what a client at the same place sees, wherever things and players move",
           "[syncvar][random]") {
     constexpr float range = 100.0f;
-    // A client's distances are held to within a twelfth, and what is seen stays for an eighth.
-    const auto is_beyond_doubt = [](float distance) {
-        return distance < range * 0.91f || distance > range * 1.125f * 1.09f;
-    };
-    SeededRandom random(run_seed());
-    ArenaOptions options;
-    options.interest = {InterestKind::Distance, range};
-    ArenaGame game(options);
-    NetworkConnection& host = game.server().start_host();
-    NetworkIdentity& host_player = game.server().instantiate(game.types().pawn());
-    REQUIRE(game.server().add_player_for_connection(host, host_player));
-    game.join();
-    game.settle();
-    NetworkIdentity& client_player = game.server().instantiate(game.types().pawn());
-    REQUIRE(game.server().add_player_for_connection(game.connection(0), client_player));
-    std::vector<NetworkIdentity*> objects;
-    for (int i = 0; i < 30; ++i) {
-        objects.push_back(&game.spawn(game.types().pawn()));
-        objects.back()->set_position({static_cast<float>(random.below(400)), 0, 0});
-    }
-    std::uint32_t compared = 0;
-    for (int round = 0; round < 60; ++round) {
-        const float place = static_cast<float>(random.below(400));
-        host_player.set_position({place, 0, 0});
-        client_player.set_position({place, 0, 0});
-        for (int i = 0; i < 5; ++i) {
-            NetworkIdentity& moved = *objects[random.below(30)];
-            moved.set_position({static_cast<float>(random.below(400)), 0, 0});
+    for (const InterestKind kind : {InterestKind::Distance, InterestKind::SpatialHashing}) {
+        SeededRandom random(run_seed());
+        ArenaOptions options;
+        options.interest = {kind, range};
+        ArenaGame game(options);
+        NetworkConnection& host = game.server().start_host();
+        NetworkIdentity& host_player = game.server().instantiate(game.types().pawn());
+        REQUIRE(game.server().add_player_for_connection(host, host_player));
+        game.join();
+        game.settle();
+        NetworkIdentity& client_player = game.server().instantiate(game.types().pawn());
+        REQUIRE(game.server().add_player_for_connection(game.connection(0), client_player));
+        std::vector<NetworkIdentity*> objects;
+        for (int i = 0; i < 30; ++i) {
+            objects.push_back(&game.spawn(game.types().pawn()));
+            objects.back()->set_position({static_cast<float>(random.below(400)), 0, 0});
         }
-        game.tick(4);
-        for (const NetworkIdentity* object : objects) {
-            const float distance = std::abs(object->transform.position.x - place);
-            if (is_beyond_doubt(distance)) {
-                ++compared;
-                INFO("seed " << run_seed() << ", round " << round << ", distance " << distance);
-                REQUIRE(object->is_visible_to_host() == (game.on_client(0, *object) != nullptr));
+        const auto step = [&] { return 0.25f * (static_cast<float>(random.below(81)) - 40.0f); };
+        Vector3 place{200, 0, 0};
+        std::uint32_t shown_count = 0;
+        std::uint32_t change_count = 0;
+        for (int round = 0; round < 400; ++round) {
+            if (random.percent(3)) {
+                place = {static_cast<float>(random.below(400)), 0, 0};
+            }
+            // Over the borders of cells, and back.
+            place = {place.x + step(), place.y + step(), place.z + step()};
+            host_player.set_position(place);
+            client_player.set_position(place);
+            for (int i = 0; i < 5; ++i) {
+                NetworkIdentity& moved = *objects[random.below(30)];
+                const Vector3& from = moved.transform.position;
+                moved.set_position({from.x + step(), from.y + step(), from.z + step()});
+            }
+            std::vector<bool> before;
+            for (const NetworkIdentity* object : objects) {
+                before.push_back(object->is_visible_to_host());
+            }
+            game.tick();
+            for (std::size_t i = 0; i < objects.size(); ++i) {
+                const NetworkIdentity& object = *objects[i];
+                const bool is_seen = object.is_visible_to_host();
+                INFO("seed " << run_seed() << ", round " << round << ", object " << i);
+                REQUIRE(is_seen == game.server().driver().is_relevant_for(
+                                       game.connection(0).peer(),
+                                       game.server().driver().find_object(
+                                           {reinterpret_cast<std::uintptr_t>(&object)})));
+                shown_count += is_seen ? 1u : 0u;
+                change_count += is_seen != before[i] ? 1u : 0u;
             }
         }
+        CHECK(shown_count > 1'000);
+        CHECK(change_count > 20);
+        game.settle();
+        for (const NetworkIdentity* object : objects) {
+            CHECK(object->is_visible_to_host() == (game.on_client(0, *object) != nullptr));
+        }
     }
-    CHECK(compared > 1'000);
+}
+
+TEST_CASE("Host: on a grid it sees its cell and those beside it, and what it sees stays a while",
+          "[syncvar]") {
+    ArenaOptions options;
+    options.interest = {InterestKind::SpatialHashing, 20};  // cells of 10
+    ArenaGame game(options);
+    NetworkConnection& host = game.server().start_host();
+    NetworkIdentity& player = game.server().instantiate(game.types().pawn());
+    player.set_position({5, 5, 5});
+    REQUIRE(game.server().add_player_for_connection(host, player));
+    NetworkIdentity& beside = game.spawn(game.types().pawn());
+    NetworkIdentity& beyond = game.spawn(game.types().pawn());
+    beside.set_position({19, 5, 5});  // farther than `beyond` in the corner would be by distance
+    beyond.set_position({21, 5, 5});
+    game.tick();
+    CHECK(beside.is_visible_to_host());
+    CHECK_FALSE(beyond.is_visible_to_host());
+    player.set_position({11, 5, 5});  // an eighth of a cell counts as the one before
+    game.tick();
+    CHECK_FALSE(beyond.is_visible_to_host());
+    player.set_position({12, 5, 5});
+    game.tick();
+    CHECK(beyond.is_visible_to_host());
+    for (int i = 0; i < 20; ++i) {
+        player.set_position({i % 2 == 0 ? 9.0f : 10.5f, 5, 5});
+        game.tick();
+        CHECK(beyond.is_visible_to_host());
+    }
+    player.set_position({8, 5, 5});
+    game.tick();
+    CHECK_FALSE(beyond.is_visible_to_host());
 }
 
 TEST_CASE("Host: what it sees at the edge of its range stays, as it does for a client",

@@ -167,7 +167,7 @@ TEST_CASE("Misuse, Unity: updates before listen() and from within callbacks are 
     }
 }
 
-TEST_CASE("Misuse, Unity: an index that is none names no item, and changes none",
+TEST_CASE("Misuse, Unity: an index out of range names no item, and changes none",
           "[syncvar][misuse]") {
     ArenaGame game({}, add_satchel);
     game.join();

@@ -500,6 +500,45 @@ TEST_CASE("Owned collections: what an owner does while it is not shown the objec
     CHECK(table.hand_on(0).cards.items() == Cards{1});
 }
 
+TEST_CASE("Owned collections: what an owner has stays while it is shown the object anew",
+          "[syncvar]") {
+    Table table;
+    Hand& owner = table.hand_on(0);
+    constexpr std::uint32_t bid_count = 60;
+    for (std::uint32_t i = 0; i < bid_count; ++i) {
+        // More than a message holds, so they come in parts.
+        owner.bids.set(std::string(1'000, 'b') + std::to_string(i), static_cast<std::int32_t>(i));
+    }
+    owner.cards.add(2);
+    owner.marks.add(9);
+    owner.top = 7;
+    table.game.settle();
+    REQUIRE(equal(table.hand(), owner));
+    for (int round = 0; round < 3; ++round) {
+        table.game.server().set_client_not_ready(table.game.connection(0));
+        table.game.tick(20);
+        table.game.server().set_client_ready(table.game.connection(0));
+        for (int i = 0; i < 60; ++i) {
+            table.game.tick();
+            const Hand& shown = table.hand_on(0);
+            REQUIRE(&shown == &owner);
+            CHECK(shown.top == 7);
+            CHECK(shown.cards.items() == Cards{1, 2});
+            CHECK(shown.marks.contains(9));
+            CHECK(shown.bids.size() > 0);
+        }
+        table.game.settle();
+        REQUIRE(equal(table.hand(), owner));
+        REQUIRE(equal(table.hand(), table.hand_on(1)));
+        CHECK_FALSE(owner.bids.is_read_only());
+        owner.bids.remove(std::string(1'000, 'b') + std::to_string(round));
+        owner.bids.set("new", round);
+        table.game.settle();
+        REQUIRE(equal(table.hand(), owner));
+    }
+    CHECK(owner.bids.refused_count() == 0);
+}
+
 TEST_CASE("Owned collections: an owner for whose calls there is no room is told all of it later",
           "[syncvar]") {
     ArenaOptions options;

@@ -110,7 +110,7 @@ TEST_CASE("Owner fairness: whatever moves in each frame, an item and another obj
     }
 }
 
-TEST_CASE("Owner fairness: the rate is that of what there is to send", "[syncvar]") {
+TEST_CASE("Owner fairness: where enough changes, updates use the whole rate", "[syncvar]") {
     const ArenaOptions options = at(50, 0, 1);
     Owner owner(options, 100);
     for (int i = 0; i < 100; ++i) {

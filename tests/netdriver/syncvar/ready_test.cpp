@@ -47,6 +47,30 @@ TEST_CASE("Ready: also who is made ready again meanwhile owes its answer", "[syn
     CHECK(game.server().find_connection(ArenaGame::client_peer(0)) == nullptr);
 }
 
+TEST_CASE("Ready: what a client kept while it was not ready goes within disconnect()",
+          "[syncvar]") {
+    ArenaGame game;
+    game.join();
+    game.settle();
+    game.server().set_client_ready(game.connection(0));
+    NetworkIdentity& pawn = game.server().instantiate(game.types().pawn());
+    REQUIRE(game.server().add_player_for_connection(game.connection(0), pawn));
+    game.settle();
+    game.server().set_client_not_ready(game.connection(0));
+    game.tick(10);
+    NetworkClient& client = game.client(0);
+    REQUIRE(client.local_player() != nullptr);
+    game.client_manager().told.clear();
+    client.disconnect();
+    CHECK(client.local_player() == nullptr);
+    CHECK(client.find(pawn.net_id()) == nullptr);
+    CHECK(game.client_manager().told ==
+          std::vector<std::string>{"unspawned: " +
+                                   std::string(to_string(ChannelCloseReason::Disconnected))});
+    game.tick(10);
+    CHECK(game.client_manager().told.size() == 1);
+}
+
 TEST_CASE("Ready: an answer that finds no room is given later", "[syncvar]") {
     ArenaOptions options;
     options.config.calls_waiting_max = 1;

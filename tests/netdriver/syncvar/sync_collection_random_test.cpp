@@ -176,7 +176,6 @@ class CollectionModel {
     options.is_keeping_datagrams = true;
     if (seed % 4 == 1) {
         options.config.calls_waiting_max = 4;
-        options.config.calls_full_timeout_ms = 0;  // four calls wait for long, and end nobody
     }
     return options;
 }

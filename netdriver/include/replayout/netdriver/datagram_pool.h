@@ -61,11 +61,10 @@ class DatagramPool {
 
     [[nodiscard]] Entry& entry(DatagramSlot slot) noexcept;
     [[nodiscard]] const Entry& entry(DatagramSlot slot) const noexcept;
-
-    std::size_t datagram_bytes_max_;
     /// Gives back slots. Requires that all are free.
     void trim() noexcept;
 
+    std::size_t datagram_bytes_max_;
     std::size_t used_count_ = 0;
     std::size_t used_max_ = 0;    // since no slot was used
     std::size_t kept_count_ = 0;  // slots that were needed lately

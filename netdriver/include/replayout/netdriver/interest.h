@@ -126,6 +126,15 @@ class Interest {
     /// seen as far yet, by powers of two, and each takes 20 bytes more, which stay.
     void set_view_radius(PeerId peer, float radius, std::uint32_t view = 0);
 
+    // The host (NetDriver::set_host) has eyes as a client has. The game asks what they see:
+
+    /// Looks at what moved since the last tick_flush(), which does the same. O(what went to another
+    /// cell x its neighbours).
+    void look_around();
+    /// Whether an eye of that client, or of the host, saw the object at the last tick_flush() or
+    /// look_around(). For objects of NetRelevancy::Distance or Grid. O(1).
+    [[nodiscard]] bool is_in_sight(PeerId peer, NetObjectId id) const;
+
     // Groups: teams, matches, scenes, lists of who may see what. An object that was put into one is
     // for clients in its groups alone, also when it is in none any more, until clear_groups(). Of
     // parts, those of LifetimeCondition::NetGroup: these begin in none, and no others can be put

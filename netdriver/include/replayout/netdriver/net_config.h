@@ -58,7 +58,8 @@ struct NetConfig {
     std::uint32_t reliable_waiting_bytes_max = 1'024 * 1024;
 
     /// Reliable calls of one client, and parts of large ones, that may wait for a missing one on
-    /// the server. 1 to 65,536. 512 are more than two seconds of all that it may call.
+    /// the server. 1 to 65,536. Updates (FunctionFlags::Update) take up half of it at most; the
+    /// other half, 256, is more than two seconds of all other calls.
     std::uint32_t client_waiting_max = 512;
     /// Bytes that these, and calls not yet whole, may hold. 1,200 to 67,108,864. 128 KiB are two of
     /// the largest calls; with all else that a client can make a server keep, less than 1 MiB.
@@ -147,9 +148,10 @@ struct NetConfig {
     /// closes this connection, and the call goes to all others. A call to one client alone is only
     /// refused, and closes nothing. Up to 3,600,000; 0: never, so one client that takes no calls
     /// holds up all others. 2,000 is longer than a lossy line needs for the calls of one burst. If
-    /// a client takes calls more slowly than they are made, its oldest call is that old as soon as
-    /// its queue is full, so it delays nobody. With calls_waiting_max of 1,024, a line that is dead
-    /// for the 10 s of timeout_ms closes no client that gets fewer than 102 calls a second.
+    /// the oldest call was lost on its way, it has four times as long, since the line is bad then.
+    /// If a client takes calls more slowly than they are made, its oldest call is that old as soon
+    /// as its queue is full, so it delays nobody. With calls_waiting_max of 1,024, a line that is
+    /// dead for the 10 s of timeout_ms closes no client that gets fewer than 102 calls a second.
     std::uint32_t calls_full_timeout_ms = 2'000;
     /// How long the close of an object waits on one connection for the reliable calls of the object
     /// that were made before. After that the object closes without them, which is counted and
@@ -187,10 +189,10 @@ struct NetConfig {
     /// Silence after which a side says that it is there. 1 to timeout_ms - 1. Ten fit into the
     /// default timeout, so some may be lost, and an empty packet a second costs next to nothing.
     std::uint32_t keep_alive_ms = 1'000;
-    /// Wait for an answer to the last packet before asking again; doubles up to probe_max_ms, and
-    /// begins anew with whatever arrives. Not with what is sent: that asks for an answer itself. 1
-    /// to probe_max_ms. 100 is more than a common round trip; sooner, most answers are on their
-    /// way.
+    /// Wait for an answer to the last packet before asking again; doubles up to probe_max_ms, but
+    /// not while a reliable call is on its way, and begins anew with whatever arrives. Not with
+    /// what is sent: that asks for an answer itself. 1 to probe_max_ms. 100 is more than a common
+    /// round trip; sooner, most answers are on their way.
     std::uint32_t probe_ms = 100;
     /// probe_ms to keep_alive_ms. While something is unanswered a loss is noticed as late as this:
     /// at a loss of 30 % each way a probe and its answer come through every other time.

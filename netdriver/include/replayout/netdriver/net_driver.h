@@ -229,9 +229,9 @@ class NetDriver {
     // when it was made: it never runs before. Not from within a net_serialize. A function that a
     // call runs may do anything but destroy the driver or begin a tick of it.
 
-    /// One of the clients runs on the owner's, a multicast on all and here, one of the server here
-    /// alone. A multicast is sent to all who have joined, or refused; an unreliable one passes over
-    /// who has too many calls waiting.
+    /// A function of clients runs on the owner's client, a multicast on all clients and here, a
+    /// function of the server here alone. A reliable multicast is sent to all clients that have
+    /// joined, or refused; an unreliable one skips clients that have too many calls waiting.
     ///
     ///     call<&Pawn::client_stun>(id, {2.5f});    // wrong parameters do not compile
     template <auto Function>

@@ -67,8 +67,9 @@ class NetGUIDCache final : public PackageMap {
     [[nodiscard]] ObjectHandle find_named(NetGUID guid) const noexcept;
 
   private:
-    // A server's tables have keys that it and its game choose. So a cheap hash does, and what a
-    // look up takes does not hang on a secret.
+    // Keys of a server's tables are chosen by the server and its game, so a cheap hash is enough,
+    // and the cost of a look-up does not depend on a secret. Keys of a client are chosen by its
+    // peer.
     class TableHash {
       public:
         TableHash(Authority authority, const SecretHash& secret) noexcept

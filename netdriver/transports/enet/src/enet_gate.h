@@ -104,7 +104,8 @@ class EnetGate {
     using ProvedMap = std::pmr::map<ENetAddress, Proved, AddressLess>;
 
     [[nodiscard]] bool is_server() const noexcept { return !is_client_; }
-    /// Counts a datagram of that address. False: it sent too many in this tick.
+    /// Counts a datagram of the address. False: it sent more than datagrams_per_peer_max in this
+    /// tick.
     [[nodiscard]] bool has_turn(Proved& address) noexcept;
     /// Bytes of a peer: of commands that this transport does not use it sees none.
     [[nodiscard]] bool admits_commands(std::span<const std::byte> bytes);

@@ -33,7 +33,7 @@ class BoundedStream {
     [[nodiscard]] next_layer_type& next_layer() noexcept { return next_; }
     [[nodiscard]] const next_layer_type& next_layer() const noexcept { return next_; }
 
-    /// A tick begins, in which so many bytes may be read.
+    /// A tick begins, in which `bytes` may be read.
     void grant(std::size_t bytes) {
         bytes_left_ = bytes;
         if (const auto go_on = std::exchange(waiting_, nullptr)) {
@@ -42,7 +42,8 @@ class BoundedStream {
     }
     /// Nothing more is read in this tick.
     void exhaust() noexcept { bytes_left_ = 0; }
-    /// What waits for the next tick never runs. It holds what it is of, so somebody must say so.
+    /// Drops the read that waits for the next tick. It owns the connection that owns this stream,
+    /// so without this call neither is freed.
     void abandon() noexcept { waiting_ = nullptr; }
 
     template <typename Buffers, typename Handler>

@@ -217,8 +217,8 @@ class WebSocketTransport::Endpoint {
         bool is_closing = false;  // it is sent the reason, and nothing of it is read any more
     };
 
-    /// What the system may keep beside what waits here; both are in send_bytes_max, unless that is
-    /// less than what the system keeps in any case.
+    /// Bytes of the system's buffer. These and what waits here are send_bytes_max, unless that is
+    /// below 16 KiB: then the system's smallest buffer is added.
     [[nodiscard]] std::size_t socket_bytes_max() const noexcept {
         constexpr std::size_t least = 16 * 1024;
         return settings_.send_bytes_max < least ? 0 : settings_.send_bytes_max / 3;
@@ -288,7 +288,8 @@ class WebSocketTransport::Endpoint {
                                 });
     }
 
-    /// A page of a browser says from where it is, and cannot say otherwise; others need not.
+    /// A browser adds the origin of the page, which the page cannot change; other programs need
+    /// none.
     [[nodiscard]] bool is_welcome(const Connection& connection) const {
         const auto& request = connection.request->get();
         const auto origin = request.find(beast::http::field::origin);
@@ -387,7 +388,7 @@ class WebSocketTransport::Endpoint {
         beast::get_lowest_layer(connection->stream).close();
     }
 
-    /// It said what no peer of ours says.
+    /// The peer sent what no peer of ours sends: closes the connection.
     void close_for(const ConnectionPointer& connection, websocket::close_code code) {
         ++stats_.dropped_malformed;
         connection->is_closing = true;

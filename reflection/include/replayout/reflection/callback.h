@@ -43,7 +43,7 @@ class Callback<Result(Arguments...)> {
 
     [[nodiscard]] explicit operator bool() const noexcept { return function_ != nullptr; }
 
-    /// Calls it; not an empty one. It may end this callback meanwhile.
+    /// Calls the function, which may destroy this callback. Requires that there is one.
     Result operator()(Arguments... arguments) const {
         const auto running = function_;
         return (*running)(std::forward<Arguments>(arguments)...);

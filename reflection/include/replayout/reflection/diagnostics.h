@@ -11,7 +11,7 @@
 //
 // None of them is reached by bytes from a peer or a file; those are checked and refused.
 //
-// The handlers are the only state of the process that the library keeps, beside one flag for each
+// The handlers are the only state of the process that the library keeps, except one flag for each
 // place of REPLAYOUT_EXPECT. Set them before the engine is used and not while it runs.
 #pragma once
 
@@ -50,8 +50,8 @@ AssertHandler set_assert_handler(AssertHandler handler) noexcept;
 /// default_log_lines_per_second of them. To silence the log, set a handler that does nothing.
 void set_log_handler(LogHandler handler, void* context) noexcept;
 
-/// A person reads ten lines in a second at most, and four peers may be heard at the same time. The
-/// next line that is printed says how many were left out.
+/// Lines that the default handler prints in a second: ten for each of four peers, and no person
+/// reads more. The next line that is printed tells how many were left out.
 inline constexpr std::uint32_t default_log_lines_per_second = 40;
 
 void log(LogLevel level, std::string_view message);

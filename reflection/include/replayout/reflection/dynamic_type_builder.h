@@ -54,6 +54,9 @@ class DynamicTypeBuilder {
     DynamicTypeBuilder& condition(LifetimeCondition condition);
     /// The property just declared is compared only where the game has marked it as changed.
     DynamicTypeBuilder& push_based();
+    /// A change of the property just declared that Identical tolerates is sent after this time, 1
+    /// to 3,600,000.
+    DynamicTypeBuilder& sent_within_ms(std::uint32_t milliseconds);
     /// The property just declared is known and never sent.
     DynamicTypeBuilder& not_replicated();
     /// The property just declared travels like this; of an array, the innermost element does.

@@ -90,6 +90,9 @@ struct NotifyFunction {
     explicit operator bool() const noexcept { return call != nullptr; }
 };
 
+/// An hour.
+inline constexpr std::uint32_t sent_within_us_max = 3'600'000'000;
+
 /// One member of a type. Owned by its Type; immutable once the type is built.
 struct Property {
     std::string name;
@@ -104,6 +107,10 @@ struct Property {
     /// The game says when it changed (ChangelistState::mark_dirty); while it does not, the property
     /// is not compared. Only a property of a class is; both ends need not agree.
     bool is_push_based = false;
+    /// Where something in the property is a struct with Identical: after so many microseconds a
+    /// change that Identical tolerates is sent, too. 0: never. Only a property of a class has it,
+    /// of at most sent_within_us_max; both ends need not agree.
+    std::uint32_t sent_within_us = 0;
     /// Kind BitBool: which bit of the byte at `offset`, one of 1, 2, 4 to 128. Properties may lie
     /// in the same byte where their bits differ.
     std::uint8_t bit_mask = 0;
@@ -124,5 +131,9 @@ struct Property {
     ReferenceOps reference;  ///< kind ObjectReference
     NotifyFunction notify;
 };
+
+/// Some value in the property is a struct with a serializer and Identical, which may call values
+/// the same that are not.
+[[nodiscard]] bool may_tolerate(const Property& property) noexcept;
 
 }  // namespace replayout

@@ -65,6 +65,16 @@ class PropertyBuilder {
         return *this;
     }
 
+    /// After this time a change that the Identical of a struct in the member tolerates is sent,
+    /// too, so that no client differs by a small amount for ever. 1 to 3,600,000 milliseconds;
+    /// without it such a change waits for one that is large enough. Such a struct needs operator==
+    /// beside Identical. Whatever is compared otherwise, quantised values too, is sent with each
+    /// change that a client could see.
+    PropertyBuilder& sent_within_ms(std::uint32_t milliseconds) {
+        type_->builder_.sent_within_ms(milliseconds);
+        return *this;
+    }
+
     /// The member is known and never sent.
     PropertyBuilder& not_replicated() {
         type_->builder_.not_replicated();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The references within a value, whatever it is made of: of structs, arrays and optional values.
-// What a struct that serializes itself keeps beside its properties is not seen.
+// References that a struct with a serializer keeps outside its properties are not visited.
 #pragma once
 
 #include <replayout/reflection/property.h>

@@ -154,7 +154,19 @@ class LoggedCollection : public SyncCollection {
         next_kept_ = 0;
         ahead_.clear();
         ahead_count_ = 0;
+        items_before_ = {};
         begin_anew();
+    }
+    void reset_and_keep(const SyncCollection& source) override {
+        detail::CollectionItems<Item> items = std::move(state_.items);
+        reset(source);
+        items_before_ = std::move(items);
+    }
+    void end_keeping() override {
+        if (is_partial()) {
+            state_.items.swap(items_before_);
+        }
+        items_before_ = {};
     }
 
     State state_;
@@ -163,6 +175,7 @@ class LoggedCollection : public SyncCollection {
     std::size_t next_kept_ = 0;
     std::vector<Changes> ahead_;   // of a client: calls that came before all parts did
     std::size_t ahead_count_ = 0;  // operations of these
+    detail::CollectionItems<Item> items_before_;  // of reset_and_keep()
 };
 
 template <typename Item, typename Operation>

@@ -94,7 +94,8 @@ class NetworkBehaviour {
     /// Runs a function of this behaviour (BehaviourBuilder::command, client_rpc, target_rpc) where
     /// it belongs; see NetDriver::call_function() for the answer. UnknownFunction: it is none of
     /// those, or of another class. That, and parameters that cannot be sent, is an error in the
-    /// log, too. A command of who does not own the object is Sent, and dropped by the server.
+    /// log, too. NotOwned: a target RPC of an object without an owner, or a client's command of an
+    /// object that it does not own, which is not sent, with a warning in the log.
     ///
     /// Earlier changes of the object are sent first, even those that a sync interval holds back, so
     /// on_serialize() may run in this call. Full: these changes or the call found no room, or this

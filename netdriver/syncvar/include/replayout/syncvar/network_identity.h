@@ -131,7 +131,8 @@ class NetworkIdentity {
     [[nodiscard]] static NetworkIdentity& of(ObjectHandle handle) noexcept;
     void make_components();
     /// Sets all SyncVars and collections to what they are in `from`, an object of the same prefab.
-    /// With `keeps_own`, which is for an owner, SyncVars that the owner decides stay.
+    /// With `keeps_own`, which is for an owner, SyncVars that the owner decides stay until the
+    /// server has said what it has, and so do collections that come in parts.
     void reset_values(const NetworkIdentity& from, bool keeps_own = false);
     /// Keeps the values that an object of the scene has before it is spawned for the first time,
     /// except references.

@@ -251,8 +251,7 @@ class NetworkServer final : private NetWorld {
 
     // The host.
 
-    [[nodiscard]] bool host_sees(const NetworkIdentity& object) const;
-    [[nodiscard]] bool is_near_host(const NetworkIdentity& object) const;
+    [[nodiscard]] bool host_sees(const NetworkIdentity& object);
     void queue_for_host(NetworkIdentity& object);
     void update_host();
     void show_to_host(NetworkIdentity& object);
@@ -296,7 +295,6 @@ class NetworkServer final : private NetWorld {
     std::unique_ptr<std::byte[]> section_room_;
     std::uint64_t flush_number_ = 0;
     InterestManagement interest_;
-    InterestAxes axes_;
     std::vector<NetworkIdentity*> owner_states_;  // that are to be sent
     std::unique_ptr<SectionSender> sections_;
     std::unique_ptr<StoredReferences> references_;

@@ -11,9 +11,10 @@
 // A client drops the operations that the items it began with contain, by their numbers; the driver
 // lets no call overtake the first block. So nothing is applied twice, whoever joins when, and what
 // is sent does not depend on who is there. Operations are kept from one late_update() to the next,
-// and only while somebody is connected. A client for whose calls there is no room any more
-// (NetConfig::calls_waiting_max) holds them up for all, until it takes some or is given up; they
-// are never more than the items said anew, or 1,024.
+// and only while somebody is connected. If the queue of calls of one client is full
+// (NetConfig::calls_waiting_max), operations wait for all clients until that client takes some, or
+// its connection is closed (NetConfig::calls_full_timeout_ms). Waiting operations are never more
+// than the items written anew, or 1,024.
 //
 // Of a component of SyncMode::Owner there is no property, as nobody else may see it: its owner is
 // sent the items by a call, when it becomes the owner or is shown the object, and so may be given
@@ -279,6 +280,11 @@ class SyncCollection {
 
     /// As in the prefab; `source` is of the same class.
     virtual void reset(const SyncCollection& source) = 0;
+    /// The same. Where the first block says that the items come in parts, those of now stay until
+    /// then.
+    virtual void reset_and_keep(const SyncCollection& source) = 0;
+    /// The first block is there.
+    virtual void end_keeping() = 0;
 
     NetworkBehaviour* behaviour_ = nullptr;
     std::uint32_t refused_count_ = 0;

@@ -37,6 +37,12 @@ struct SyncSettings {
     /// Microseconds between two times that the component is sent; what changes meanwhile is sent
     /// together. 0: with each late_update(). A call of the object sends it sooner.
     std::int64_t sync_interval_us = 0;
+    /// Microseconds after which clients have a change that the class of a SyncVar tolerates: a
+    /// struct with a serializer and Identical (StructTraitsOf), such as an angle that counts as the
+    /// same within a degree. 0, or sync_interval_us to 3,600,000,000; 0: such a change waits for
+    /// one that is large enough. All other SyncVars, quantised ones too, are sent with each change
+    /// that a client could see, so nothing of them waits.
+    std::int64_t sync_interval_max_us = 0;
 };
 
 }  // namespace replayout::syncvar

@@ -49,9 +49,10 @@ struct WebSocketSettings {
     std::size_t waiting_bytes_per_peer_max = 512 * 1024;
     /// Likewise, of all connections of one address, and one more of each. 1 at least.
     std::uint32_t datagrams_waiting_per_address_max = 16'384;
-    /// Bytes of one connection that wait to be sent. From 16 KiB on a third of them is the system's
-    /// (SO_SNDBUF), which is so much in a round trip, and two thirds wait here: with the default a
-    /// window of 224 packets of 1,168 bytes. Below that the system's own, some 5 KB, come on top.
+    /// Bytes of one connection that wait to be sent. From 16 KiB on, a third of them is the buffer
+    /// of the system (SO_SNDBUF), which bounds what goes out in a round trip, and two thirds wait
+    /// here: with the default a window of 224 packets of 1,168 bytes. Below 16 KiB, the smallest
+    /// buffer of the system, some 5 KB, is added to them.
     std::size_t send_bytes_max = 384 * 1024;
     /// Server: origins of pages that may connect, as browsers send them: "https://example.net",
     /// with the port unless it is the usual one; "*": any. A request without an origin does not
