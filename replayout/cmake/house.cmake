@@ -48,8 +48,11 @@ function(replayout_house_rules target)
                 $<$<CXX_COMPILER_ID:GNU>:-Wduplicated-cond>
                 $<$<CXX_COMPILER_ID:GNU>:-Wlogical-op>
                 # Without =local, gcc 12 warns when a scoped enumerator has the name of a type.
-                $<$<CXX_COMPILER_ID:GNU>:-Wshadow=local>
-                $<$<NOT:$<CXX_COMPILER_ID:GNU>>:-Wshadow>)
+                $<$<CXX_COMPILER_ID:GNU>:-Wshadow=local>)
+    # Where several files are compiled as one, the names of one shadow those of another.
+    if(NOT CMAKE_CXX_COMPILER_ID STREQUAL GNU AND NOT CMAKE_UNITY_BUILD)
+        target_compile_options(${target} PRIVATE -Wshadow)
+    endif()
     # gcc 12 sees overlapping copies inside std::string where there are none (gcc bug 105651).
     if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
         target_compile_options(${target} PRIVATE -Wno-restrict)
@@ -57,7 +60,7 @@ function(replayout_house_rules target)
 endfunction()
 
 # replayout_precompile(target HEADERS...): these are read once for the target, and not for each file of
-# it. Then a file compiles that does not name all it includes; the preset release builds without, and
+# it. Then a file compiles that does not name all it includes; the preset plain builds without, and
 # finds it.
 function(replayout_precompile target)
     if(NOT REPLAYOUT_PRECOMPILE)
