@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
-#include <string>
+#include <string_view>
 #include <utility>
 
 namespace replayout {
@@ -107,8 +107,10 @@ void refuse_misuse(Expectation& place, const char* format, ...) noexcept {
 }
 
 void stop_without_value(const Error& error) noexcept {
-    const std::string message = "a Result without a value was used: " + error.message;
-    assert_handler(AssertionFailure{"has_value()", __FILE__, __LINE__, message.c_str()});
+    char message[512];
+    (void)std::snprintf(message, sizeof(message), "a Result without a value was used: %s",
+                        error.message.c_str());
+    assert_handler(AssertionFailure{"has_value()", __FILE__, __LINE__, message});
     std::abort();
 }
 
