@@ -44,8 +44,8 @@ class RemoteFunctionReceiver final : private ReliableMessageHandler {
 
     /// Its calls are forgotten, and begin anew with the next life of the channel.
     void channel_closed(ChannelIndex channel);
-    /// The call that take_due() gave last does not run now, nor what is behind it: it is the next
-    /// one.
+    /// The call that take_due() gave last, and those after it, do not run now. take_due() gives it
+    /// again.
     void put_off();
     /// So much was put off that nothing more should come before some of it ran.
     [[nodiscard]] bool is_full() const noexcept;

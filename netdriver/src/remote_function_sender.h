@@ -98,7 +98,7 @@ struct OutgoingCall {
     bool is_delivered = false;  ///< it counts until those before it are
     bool is_for_next = false;   ///< of the channel's next life: goes when this one is over
     bool was_sent = false;      ///< any of it
-    bool was_lost = false;      ///< likewise, and repeated
+    bool was_lost = false;      ///< a part of it was lost on its way, and is sent again
     Vector<std::byte> payload;
     Vector<PartState> parts;            ///< of one larger than a packet
     std::uint32_t next_part = 0;        ///< those before it are under way

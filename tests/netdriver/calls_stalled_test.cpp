@@ -147,7 +147,7 @@ TEST_CASE(
     "Calls: a client that says of each call that it was lost is closed after four times as long",
     "[netdriver][rpc][hostile]") {
     StalledGame game(few_calls());
-    // Of what the server sends to the second client, packets with calls are lost, and no others.
+    // The server's packets with calls to the second client are lost, and no other packets.
     game.net.server().transport.set_script([&](Bytes& datagram) {
         return game.net.server().transport.sent.back().peer != CallFixture::client_peer(1) ||
                datagram.size() < 20;

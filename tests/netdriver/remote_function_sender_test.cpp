@@ -62,7 +62,8 @@ TEST_CASE("RemoteFunctionSender: a call goes when it and all before it on its ch
         std::vector<Made> made;
         std::deque<std::size_t> under_way;
         const std::uint32_t channel_count = random.between(1, 12);
-        // What is left, by the rule: of each channel what lies behind the first that lacks.
+        // The calls that must be left: in each channel the first that is not delivered, and all
+        // after it.
         const auto left = [&] {
             std::set<std::uint32_t> lacking;
             std::vector<CallOrder> orders;

@@ -3,6 +3,7 @@
 
 #include <replayout/netdriver/net_stats.h>
 
+#include <algorithm>
 #include <string>
 
 namespace replayout::test {
@@ -39,8 +40,15 @@ bool PacketJudge::is_as_hidden(PeerId to, const CraftState& craft, const MarkedV
         const auto owned = craft.owned_last.find(to);
         return owned != craft.owned_last.end() && mark.tick <= owned->second;
     }
-    // In the last tick it may have been hidden from one that was no owner, or not the only one.
-    return craft.only_owner != to || mark.tick <= craft.only_owner_since;
+    if (craft.only_owner == to) {
+        return mark.tick <= craft.only_owner_since;
+    }
+    // In the last tick the peer was no owner, or not the only one.
+    std::uint32_t last_tick = 0;
+    for (const auto& [owner, tick] : craft.owned_last) {
+        last_tick = std::max(last_tick, tick);
+    }
+    return mark.tick <= last_tick;
 }
 
 void PacketJudge::check_counters(const NetStats& stats, std::uint64_t received, bool is_recorded) {

@@ -24,7 +24,7 @@ namespace replayout::worst {
 
 namespace {
 
-// Of a release build, gcc 12: see docs/limits.md.
+// Measured in a release build by gcc 12 (docs/limits.md).
 constexpr std::uint64_t instructions_per_block = 6;
 constexpr std::uint64_t instructions_per_microsecond = 3'000;
 

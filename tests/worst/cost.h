@@ -59,7 +59,8 @@ struct Costs {
 ///
 /// Where the library is compiled with -fsanitize-coverage=trace-pc, as preset "worst" does, it
 /// counts the basic blocks that ran, and the same steps cost the same each time. Elsewhere it reads
-/// the clock of the thread. Either is told in instructions, at a rate that Callgrind gave.
+/// the clock of the thread. It converts both to instructions, at rates that were measured with
+/// Callgrind.
 class CostMeter {
   public:
     /// Whether blocks are counted in this build.

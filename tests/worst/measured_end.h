@@ -22,7 +22,7 @@ namespace replayout::worst {
 inline constexpr PeerId server_peer{1};
 inline constexpr PeerId client_peer{2};
 inline constexpr std::uint32_t packet_bytes = 1'200;      // NetConfig::packet_bytes_max
-inline constexpr std::size_t datagram_bytes_max = 2'048;  // a receiver reads no more
+inline constexpr std::size_t datagram_bytes_max = 2'048;  // the largest that an end reads
 inline constexpr std::uint32_t no_place = ~std::uint32_t{0};
 
 class MeasuredEnd {

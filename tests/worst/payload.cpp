@@ -22,7 +22,7 @@ template <typename Write>
     return {room.begin(), room.begin() + size};
 }
 
-/// So many from the beginning, but no more than there are.
+/// A part of `count` elements, cut where they end.
 struct Range {
     Range(const Shape& shape, std::uint32_t count)
         : begin(count == 0 ? 0 : shape.begin % count),
