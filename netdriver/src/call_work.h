@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What running the calls of one client has cost since its last packet, in instructions, about, and
+// What running the calls of one peer has cost since its last packet, in instructions, about, and
 // whether another one may run. A gap that closes lets 512 calls run at once, and a parameter whose
 // default is a long keyed array costs what that costs, whatever the call's bytes: so what a packet
 // completes may be more than one packet may cost. The rest waits for the next packet or dispatch.
@@ -25,6 +25,8 @@ class CallWork {
                                     std::size_t payload_bytes) const noexcept {
         return spent_ == 0 || spent_ + work_before(function, payload_bytes) <= instructions_max;
     }
+    /// Blocks of the packet took so many steps of keyed arrays, before any call.
+    void spend_blocks(std::uint64_t array_steps) noexcept;
     /// It ran: `granted` is the budget that it was given, `left` what is left of that.
     void spend(const RepFunction& function, std::size_t payload_bytes, const DecodeBudget& granted,
                const DecodeBudget& left) noexcept;

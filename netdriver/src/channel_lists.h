@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // For each of some objects the channels that have to do with it: that mention it, are parts of it,
-// or wait for it.
+// or wait for it. A server decides how long a list is.
 #pragma once
 
 #include <replayout/net_guid.h>
@@ -20,29 +20,32 @@ class ChannelLists {
     ChannelLists(const SecretHash& hash, MemoryResource* resource)
         : lists_(0, hash, {}, resource), resource_(resource) {}
 
-    void add(NetGUID guid, std::uint32_t channel) { list_of(guid).push_back(channel); }
-    /// Nothing where it is in the list. O(list).
-    void add_once(NetGUID guid, std::uint32_t channel) {
+    /// Nothing where it is in the list. O(log list), and what moving the rest of it takes.
+    void add(NetGUID guid, std::uint32_t channel) {
         List& list = list_of(guid);
-        if (std::find(list.begin(), list.end(), channel) == list.end()) {
-            list.push_back(channel);
+        const auto place = std::lower_bound(list.begin(), list.end(), channel);
+        if (place == list.end() || *place != channel) {
+            list.insert(place, channel);
         }
     }
-    /// O(list).
+    /// Likewise.
     void remove(NetGUID guid, std::uint32_t channel) {
         const auto found = lists_.find(guid.value);
         if (found == lists_.end()) {
             return;
         }
         List& list = found->second;
-        list.erase(std::remove(list.begin(), list.end(), channel), list.end());
+        const auto place = std::lower_bound(list.begin(), list.end(), channel);
+        if (place != list.end() && *place == channel) {
+            list.erase(place);
+        }
         if (list.empty()) {
             lists_.erase(found);
         }
     }
     void erase(NetGUID guid) { lists_.erase(guid.value); }
 
-    /// Valid until something changes.
+    /// By ascending channel. Valid until something changes.
     [[nodiscard]] std::span<const std::uint32_t> of(NetGUID guid) const noexcept {
         const auto found = lists_.find(guid.value);
         return found == lists_.end() ? std::span<const std::uint32_t>() : std::span(found->second);

@@ -162,6 +162,8 @@ void NetDriver::tick_dispatch(NetTime now) {
     has_time_ = true;
     if (server_ != nullptr) {
         server_->run_put_off_calls(now);
+    } else {
+        client_->run_put_off_calls();
     }
     receive_datagrams();
     if (server_ != nullptr) {

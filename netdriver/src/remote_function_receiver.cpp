@@ -92,8 +92,24 @@ bool RemoteFunctionReceiver::take_due_of(ChannelIndex channel, DueCall& call) no
     if (due == due_.end()) {
         return false;
     }
+    taken_due_ = static_cast<std::size_t>(due - due_.begin());
     call = take(*due);
     return true;
+}
+
+void RemoteFunctionReceiver::put_back() noexcept {
+    due_[taken_due_].is_taken = false;
+}
+
+std::uint32_t RemoteFunctionReceiver::drop_due_of(ChannelIndex channel) noexcept {
+    std::uint32_t count = 0;
+    for (Due& due : due_) {
+        if (due.channel == channel && !due.is_taken) {
+            due.is_taken = true;
+            ++count;
+        }
+    }
+    return count;
 }
 
 bool RemoteFunctionReceiver::is_stuck_since(NetTime time) const noexcept {
@@ -106,9 +122,7 @@ bool RemoteFunctionReceiver::is_stuck_since(NetTime time) const noexcept {
 
 void RemoteFunctionReceiver::channel_closed(ChannelIndex channel) {
     receivers_.erase(channel.value);
-    for (Due& due : due_) {
-        due.is_taken = due.is_taken || due.channel == channel;
-    }
+    (void)drop_due_of(channel);
 }
 
 void RemoteFunctionReceiver::drop_due() noexcept {

@@ -44,6 +44,10 @@ class RemoteFunctionReceiver final : private ReliableMessageHandler {
 
     /// Its calls are forgotten, and begin anew with the next life of the channel.
     void channel_closed(ChannelIndex channel);
+    /// The calls of that channel that are due do not run; returns how many there were.
+    std::uint32_t drop_due_of(ChannelIndex channel) noexcept;
+    /// The call that take_due_of() gave last is due again.
+    void put_back() noexcept;
     /// The call that take_due() gave last, and those after it, do not run now. take_due() gives it
     /// again.
     void put_off();
@@ -75,6 +79,7 @@ class RemoteFunctionReceiver final : private ReliableMessageHandler {
     Vector<Due> due_;
     Vector<std::byte> due_bytes_;
     std::size_t next_due_ = 0;
+    std::size_t taken_due_ = 0;  // by take_due_of(), last
 };
 
 }  // namespace replayout

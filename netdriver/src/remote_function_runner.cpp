@@ -18,6 +18,7 @@ constexpr std::size_t pooled_parameters_bytes_max = 16 * 1024;
 // Memory that the values of one call may ask for, beside what its bytes earn; gone when it ran.
 constexpr std::size_t call_allocation_bytes = 64 * 1024;
 constexpr std::size_t call_steps = 4'096;
+constexpr std::uint64_t call_array_steps_per_byte = 16;  // beside those of a message
 
 }  // namespace
 
@@ -40,6 +41,9 @@ DecodeBudget RemoteFunctionRunner::budget_for(std::size_t payload_bytes) const n
     budget.allocation_bytes = std::min<std::uint64_t>(
         config_.decode_allocation_bytes_max, call_allocation_bytes + budget.allocation_bytes);
     budget.steps += call_steps;
+    // Parameters may have several keyed arrays, and new elements cost up to 45 steps in two bytes.
+    budget.array_steps +=
+        DecodeBudget::array_steps_default + payload_bytes * call_array_steps_per_byte;
     return budget;
 }
 

@@ -85,6 +85,10 @@ void ReplicationClient::receive(PeerId peer, std::span<const std::byte> datagram
         ++stats_.packets_dropped;
         return;
     }
+    if (receiver_.is_full_of_calls()) {
+        ++stats_.packets_over_rate;
+        return;
+    }
     connection_.receive(datagram, now, *this, *this);
     close_when_ended();
 }

@@ -63,6 +63,8 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
 
     /// See NetDriver.
     void run_kept_calls(ObjectHandle object);
+    /// Goes on with calls that were more than one packet may cost.
+    void run_put_off_calls();
 
     [[nodiscard]] const NetConnection& connection() const noexcept { return connection_; }
     [[nodiscard]] InitialBatchProgress initial_batch() const noexcept;
@@ -103,6 +105,7 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
     /// False: it is no message of the initial batch.
     [[nodiscard]] bool receive_initial_batch(std::span<const std::byte> message);
     void send_hello(const NetConfig& config);
+    void close_unless_none(CloseReason reason);
     void close_when_ended();
     /// Where something waits for too long for what did not come.
     void close_when_stuck(NetTime now);

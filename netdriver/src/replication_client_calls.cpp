@@ -100,8 +100,18 @@ CallResult ReplicationClient::encode_call(const RepLayout& layout, FunctionIndex
 }
 
 void ReplicationClient::run_kept_calls(ObjectHandle object) {
-    const CloseReason reason =
-        object.is_null() ? receiver_.run_kept_calls() : receiver_.run_kept_calls_of(object);
+    close_unless_none(object.is_null() ? receiver_.run_kept_calls()
+                                       : receiver_.run_kept_calls_of(object));
+}
+
+void ReplicationClient::run_put_off_calls() {
+    if (is_open_) {
+        close_unless_none(receiver_.run_put_off_calls());
+        close_when_ended();
+    }
+}
+
+void ReplicationClient::close_unless_none(CloseReason reason) {
     if (reason != CloseReason::None) {
         connection_.blame(receiver_.refused_place());
         connection_.close(reason, connection_.now());

@@ -13,6 +13,7 @@ CloseReason ReplicationClient::add_layout(std::span<const std::byte> message) {
 
 void ReplicationClient::play(std::span<const std::byte> content, bool has_bunches, NetTime now) {
     REPLAYOUT_ASSERT(is_playing_);
+    run_put_off_calls();
     connection_.play(content, has_bunches, now, *this);
     close_when_ended();
 }

@@ -23,6 +23,7 @@
 #include <replayout/reflection/hash.h>
 
 #include "actor_channel.h"
+#include "call_work.h"
 #include "channel_lists.h"
 #include "close_log.h"
 #include "kept_calls.h"
@@ -32,6 +33,7 @@
 #include "remote_function_sender.h"
 #include "session_layouts.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -95,12 +97,20 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     void run_here(const RepFunction& function, ObjectHandle object, const void* params) {
         call_runner_.run_here(function, world_.object_memory(object), params, {object, {}, {}});
     }
-    /// Runs the calls that were kept, as far as the world lets them now.
+    /// Runs the calls that were kept, as far as the world lets them now, and as far as one packet
+    /// may cost; the rest later, as run_put_off_calls() says.
     [[nodiscard]] CloseReason run_kept_calls();
     /// The same of one object.
     [[nodiscard]] CloseReason run_kept_calls_of(ObjectHandle object);
     [[nodiscard]] const RemoteFunctionCall* current_call() const noexcept {
         return call_runner_.current_call();
+    }
+    /// Goes on with calls that were more than one packet may cost. Once a dispatch, and before any
+    /// packet of it.
+    [[nodiscard]] CloseReason run_put_off_calls();
+    /// So many are put off that no packet should come before some of them ran.
+    [[nodiscard]] bool is_full_of_calls() const noexcept {
+        return has_put_off_calls_ && calls_.is_full();
     }
 
   private:
@@ -152,6 +162,8 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     void run_notifies();
     void close_channel(std::uint32_t index, ChannelCloseReason reason);
     void drop_calls_of(std::uint32_t index);
+    /// Those that the packet's work has no room for, when their object goes.
+    void drop_due_calls_of(std::uint32_t index);
     /// The object of a channel is no more a client's.
     void release_object(std::uint32_t index, ChannelCloseReason reason);
     /// Puts the channel, and those of all parts of its object, into family_: outer before inner.
@@ -160,15 +172,19 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     [[nodiscard]] bool spend_close(std::uint32_t index);
     [[nodiscard]] CloseReason receive_call(const BunchHeader& header,
                                            std::span<const std::byte> payload);
-    /// Runs what the packet brought, when its blocks are applied.
+    /// Runs what the packet brought, when its blocks are applied, as far as a packet may cost.
     [[nodiscard]] CloseReason run_calls();
+    /// The same of one channel, which is about to close: what is not run is dropped then.
     [[nodiscard]] CloseReason run_calls_of(ChannelIndex channel);
-    /// Runs the call, or keeps it if the world does not let it run yet.
-    [[nodiscard]] CloseReason run_call(const DueCall& call);
+    /// Runs the call, or keeps it if the world does not let it run yet. Nothing: it is to be put
+    /// off.
+    [[nodiscard]] std::optional<CloseReason> run_call(const DueCall& call);
     /// Runs what these bytes call. The channel is open.
     [[nodiscard]] CloseReason run_call_now(ChannelIndex index, std::span<const std::byte> payload);
-    /// `is_last`: what may not run now is dropped.
-    [[nodiscard]] CloseReason run_kept_calls_of(ChannelIndex index, bool is_last);
+    /// `is_last`: what may not run now is dropped. Nothing: the rest is to be put off.
+    [[nodiscard]] std::optional<CloseReason> run_kept_calls_of(ChannelIndex index, bool is_last);
+    /// What run_kept_calls_of() put off runs later.
+    [[nodiscard]] CloseReason note_put_off(std::optional<CloseReason> reason) noexcept;
     [[nodiscard]] bool may_run(ChannelIndex index, const RepFunction& function, bool is_last);
     /// The function of a call whose head is read; null: this client has none such, or is not to be
     /// called of it. `reason` is None then, unless the bytes are malformed.
@@ -237,7 +253,9 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     RemoteFunctionSender& outgoing_calls_;
     RemoteFunctionReceiver calls_;
     KeptCalls kept_calls_;
-    bool& is_calling_out_;  // the driver's: off while the world may call it
+    CallWork call_work_;              // of the packet, or of the dispatch
+    bool has_put_off_calls_ = false;  // due, or kept
+    bool& is_calling_out_;            // the driver's: off while the world may call it
     RemoteFunctionRunner call_runner_;
     PeerId server_;
     const NetTime& now_;

@@ -20,6 +20,7 @@ CloseReason ReplicationReceiver::receive_blocks(BitReader& reader) {
     small_message_steps_ = DecodeBudget::array_steps_default;
     ++packet_count_;
     ChannelIndex last_channel;
+    const std::uint64_t array_steps = reader.budget()->array_steps;
     while (reader.bits_left() > 0) {
         const CloseReason reason = receive_block(reader, last_channel);
         if (reason != CloseReason::None) {
@@ -28,6 +29,7 @@ CloseReason ReplicationReceiver::receive_blocks(BitReader& reader) {
             return reason;
         }
     }
+    call_work_.spend_blocks(array_steps - reader.budget()->array_steps);
     return run_calls();
 }
 

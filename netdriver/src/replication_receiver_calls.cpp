@@ -32,27 +32,46 @@ CloseReason ReplicationReceiver::run_calls() {
     run_notifies();
     DueCall call;
     while (calls_.take_due(call)) {
-        const CloseReason reason = run_call(call);
-        if (reason != CloseReason::None) {
+        const std::optional<CloseReason> reason = run_call(call);
+        if (!reason.has_value()) {
+            calls_.put_off();
+            has_put_off_calls_ = true;
+            break;
+        }
+        if (*reason != CloseReason::None) {
             calls_.drop_due();
-            return reason;
+            return *reason;
         }
     }
+    call_work_ = CallWork();
     return CloseReason::None;
 }
 
 CloseReason ReplicationReceiver::run_calls_of(ChannelIndex channel) {
     DueCall call;
     while (calls_.take_due_of(channel, call)) {
-        const CloseReason reason = run_call(call);
-        if (reason != CloseReason::None) {
-            return reason;
+        const std::optional<CloseReason> reason = run_call(call);
+        if (!reason.has_value()) {
+            calls_.put_back();
+            break;
+        }
+        if (*reason != CloseReason::None) {
+            return *reason;
         }
     }
     return CloseReason::None;
 }
 
-CloseReason ReplicationReceiver::run_call(const DueCall& call) {
+CloseReason ReplicationReceiver::run_put_off_calls() {
+    if (!std::exchange(has_put_off_calls_, false)) {
+        return CloseReason::None;
+    }
+    call_work_ = CallWork();
+    const CloseReason reason = run_kept_calls();
+    return reason == CloseReason::None ? run_calls() : reason;
+}
+
+std::optional<CloseReason> ReplicationReceiver::run_call(const DueCall& call) {
     finish_update();
     run_notifies();
     if (!find_channel(call.channel.value)->is_open()) {
@@ -72,15 +91,18 @@ CloseReason ReplicationReceiver::run_call(const DueCall& call) {
     // Calls of the channel that were kept run first. When the limit of kept calls is reached, they
     // run now or are dropped.
     if (kept_calls_.has(call.channel)) {
-        reason = run_kept_calls_of(call.channel, !is_ready);
-        if (reason != CloseReason::None) {
-            return reason;
+        const std::optional<CloseReason> kept = run_kept_calls_of(call.channel, !is_ready);
+        if (kept != CloseReason::None) {
+            return kept;
         }
     }
     const bool may_run_now = is_ready || may_run(call.channel, *function, true);
     if (!may_run_now || !find_channel(call.channel.value)->is_open()) {
         ++stats_.calls_dropped;
         return CloseReason::None;
+    }
+    if (!call_work_.has_room_for(*function, call.payload.size())) {
+        return std::nullopt;
     }
     return run_call_now(call.channel, call.payload);
 }
@@ -105,7 +127,8 @@ const RepFunction* ReplicationReceiver::read_function(ChannelIndex index, BitRea
 
 CloseReason ReplicationReceiver::run_call_now(ChannelIndex index,
                                               std::span<const std::byte> payload) {
-    DecodeBudget budget = call_runner_.budget_for(payload.size());
+    const DecodeBudget granted = call_runner_.budget_for(payload.size());
+    DecodeBudget budget = granted;
     BitReader reader(payload, &budget);
     CloseReason reason = CloseReason::None;
     const RepFunction* function = read_function(index, reader, reason);
@@ -116,6 +139,7 @@ CloseReason ReplicationReceiver::run_call_now(ChannelIndex index,
     const RemoteFunctionCall running{find_channel(index.value)->object, NetObjectId{}, server_};
     const auto outcome =
         call_runner_.run(*function, world_.object_memory(running.object), reader, false, running);
+    call_work_.spend(*function, payload.size(), granted, budget);
     stats_.calls_dropped += outcome == RemoteFunctionRunner::Outcome::Missing ? 1u : 0u;
     return outcome == RemoteFunctionRunner::Outcome::Malformed ? CloseReason::MalformedBunch
                                                                : CloseReason::None;
@@ -127,10 +151,10 @@ bool ReplicationReceiver::may_run(ChannelIndex index, const RepFunction& functio
     return world_.may_run_call(find_channel(index.value)->object, *function.function, is_last);
 }
 
-CloseReason ReplicationReceiver::run_kept_calls_of(ChannelIndex index, bool is_last) {
+std::optional<CloseReason> ReplicationReceiver::run_kept_calls_of(ChannelIndex index,
+                                                                  bool is_last) {
     while (kept_calls_.has(index)) {
-        const std::span<const std::byte> first = kept_calls_.first(index);
-        BitReader head(first);
+        BitReader head(kept_calls_.first(index));
         CloseReason reason = CloseReason::None;
         const RepFunction* function = read_function(index, head, reason);
         REPLAYOUT_ASSERT(function != nullptr);
@@ -140,7 +164,12 @@ CloseReason ReplicationReceiver::run_kept_calls_of(ChannelIndex index, bool is_l
         if (!kept_calls_.has(index)) {
             return CloseReason::None;
         }
-        if (!is_ready) {
+        const bool has_room =
+            is_ready && call_work_.has_room_for(*function, kept_calls_.first(index).size());
+        if (is_ready && !has_room && !is_last) {
+            return std::nullopt;
+        }
+        if (!has_room) {
             stats_.calls_dropped += is_last ? kept_calls_.drop(index) : 0;
             return CloseReason::None;
         }
@@ -153,9 +182,14 @@ CloseReason ReplicationReceiver::run_kept_calls_of(ChannelIndex index, bool is_l
     return CloseReason::None;
 }
 
+CloseReason ReplicationReceiver::note_put_off(std::optional<CloseReason> reason) noexcept {
+    has_put_off_calls_ = has_put_off_calls_ || !reason.has_value();
+    return reason.value_or(CloseReason::None);
+}
+
 CloseReason ReplicationReceiver::run_kept_calls() {
     for (ChannelIndex channel; kept_calls_.find_next(channel); ++channel.value) {
-        const CloseReason reason = run_kept_calls_of(channel, false);
+        const CloseReason reason = note_put_off(run_kept_calls_of(channel, false));
         if (reason != CloseReason::None) {
             return reason;
         }
@@ -167,7 +201,7 @@ CloseReason ReplicationReceiver::run_kept_calls_of(ObjectHandle object) {
     ChannelIndex channel;
     return kept_calls_.is_empty() || find_channel_of(object, channel) == nullptr
                ? CloseReason::None
-               : run_kept_calls_of(channel, false);
+               : note_put_off(run_kept_calls_of(channel, false));
 }
 
 const ActorChannel* ReplicationReceiver::find_channel_of(ObjectHandle object,

@@ -24,8 +24,9 @@ CloseReason ReplicationReceiver::receive_close(std::span<const std::byte> payloa
     run_notifies();
     CloseReason called = run_calls_of(ChannelIndex{index});
     if (called == CloseReason::None) {
-        called = run_kept_calls_of(ChannelIndex{index}, true);
+        called = note_put_off(run_kept_calls_of(ChannelIndex{index}, true));
     }
+    drop_due_calls_of(index);
     if (!stays) {
         close_channel(index, reason);
         return called;
@@ -57,6 +58,23 @@ bool ReplicationReceiver::spend_close(std::uint32_t index) {
         }
     }
     return true;
+}
+
+void ReplicationReceiver::drop_due_calls_of(std::uint32_t index) {
+    const std::uint32_t count = calls_.drop_due_of(ChannelIndex{index});
+    if (count == 0) {
+        return;
+    }
+    stats_.calls_dropped += count;
+    const ActorChannel& channel = *channels_[index];
+    peer_log_.write_printable(LogLevel::Warning, server_,
+                              std::to_string(count) + " calls of object " +
+                                  std::to_string(channel.guid.value) + ", of class \"" +
+                                  std::string(channel.layout->name()) +
+                                  "\", are dropped at its close: to run them takes longer than one "
+                                  "packet may. Give keyed "
+                                  "arrays in their parameters fewer elements to begin with",
+                              now_);
 }
 
 void ReplicationReceiver::drop_calls_of(std::uint32_t index) {

@@ -13,13 +13,17 @@ void ReplicationReceiver::update_mentions(std::uint32_t index) {
         }
     }
     for (const NetGUID guid : named_) {
-        mentions_.add_once(guid, index);
+        mentions_.add(guid, index);
     }
 }
 
 void ReplicationReceiver::forget_mentions(std::uint32_t index) {
+    NetGUID last;  // many in a row name the same
     for (const auto& [path, reference] : channels_[index]->references.references()) {
-        mentions_.remove(reference.guid, index);
+        if (reference.guid != last) {
+            mentions_.remove(reference.guid, index);
+            last = reference.guid;
+        }
     }
     for (const auto& [path, value] : channels_[index]->references.values()) {
         for (const NetGUID guid : value.guids) {

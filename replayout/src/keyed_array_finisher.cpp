@@ -3,6 +3,7 @@
 #include <replayout/shadow_state.h>
 
 #include "keyed_array_reader.h"
+#include "native_value.h"
 
 #include <algorithm>
 #include <limits>
@@ -107,19 +108,39 @@ class KeyedArrayFinisher {
     /// Fills element_indices_ with where the elements are that the change happened to.
     void collect(ElementChange change) {
         scratch_.element_indices_.clear();
+        const ReceiveScratch::KeyedChange* const begin = scratch_.keyed_changes_.data() + begin_;
+        const ReceiveScratch::KeyedChange* const end = scratch_.keyed_changes_.data() + end_;
+        const ReceiveScratch::KeyedChange* guess = begin;  // elements mostly lie by their key
         const std::size_t count = ops().count(array_);
+        const auto* elements = static_cast<const std::byte*>(ops().data(array_));
+        const ArrayKey& array_key = cmd_.property->array_key;
         for (std::size_t i = 0; i < count; ++i) {
-            const std::uint64_t key = key_at(i);
-            const auto begin = scratch_.keyed_changes_.begin();
-            const auto found = std::lower_bound(
-                begin + static_cast<std::ptrdiff_t>(begin_),
-                begin + static_cast<std::ptrdiff_t>(end_), key,
-                [](const auto& entry, std::uint64_t wanted) { return entry.key < wanted; });
-            if (found != begin + static_cast<std::ptrdiff_t>(end_) && found->key == key &&
-                is_told_as(found->change, change)) {
+            const std::uint64_t key = load_integer(
+                elements + i * std::size_t{cmd_.element_size} + array_key.offset, array_key.size);
+            const auto* found =
+                guess != end && guess->key == key ? guess : find_change(begin, end, key);
+            if (found == nullptr) {
+                continue;
+            }
+            guess = found + 1;
+            if (is_told_as(found->change, change)) {
                 scratch_.element_indices_.push_back(static_cast<std::uint32_t>(i));
             }
         }
+    }
+
+    /// What happened to the element of that key; null: nothing. Without a branch on what is found,
+    /// as nobody can guess that.
+    [[nodiscard]] static const ReceiveScratch::KeyedChange* find_change(
+        const ReceiveScratch::KeyedChange* begin, const ReceiveScratch::KeyedChange* end,
+        std::uint64_t key) noexcept {
+        auto count = static_cast<std::size_t>(end - begin);
+        while (count > 1) {
+            const std::size_t half = count / 2;
+            begin = begin[half].key <= key ? begin + half : begin;
+            count -= half;
+        }
+        return begin->key == key ? begin : nullptr;
     }
 
     /// A move is a change, too.
@@ -128,7 +149,9 @@ class KeyedArrayFinisher {
     }
 
     void tell(ElementChange change, void (*call)(void*, std::span<const std::uint32_t>)) {
-        if (call == nullptr) {
+        const bool has_any =
+            has(change) || (change == ElementChange::Changed && has(ElementChange::Moved));
+        if (call == nullptr || !has_any) {
             return;
         }
         collect(change);

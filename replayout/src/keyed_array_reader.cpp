@@ -400,6 +400,7 @@ class KeyedArrayReader {
             reader_.fail();
         }
         const std::size_t charged = charged_count_ + added_;
+        reader_.spend_array_steps(change_steps(std::min(added_ + removed_, charged)));
         const bool is_rearranged = added_ > 0 || removed_ > 0 || has_ranks_;
         if (is_rearranged && key().order == ArrayOrder::Kept) {
             // Of a full set all that are listed are in named_keys_.

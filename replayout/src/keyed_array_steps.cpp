@@ -60,6 +60,7 @@ std::size_t keyed_array_steps_max(const RepLayout& layout, CmdIndex index,
         // Twice, as a receiver that has fewer elements may sort them already.
         steps += search_steps(count, key_count) * 2;
     }
+    steps += change_steps(key_count);
     if (layout.cmd(index).property->array_key.order != ArrayOrder::Kept) {
         return steps + tell_steps(count);
     }

@@ -37,19 +37,23 @@ namespace replayout {
     return count * 2 + sort_steps(std::min(count, key_count) * 4);
 }
 
+/// Noting that `key_count` elements come or go, and looking for them once more when they do. A set
+/// of what is left has no byte for one that goes.
+[[nodiscard]] constexpr std::size_t change_steps(std::size_t key_count) noexcept {
+    return key_count * 8;
+}
+
 /// Telling a game which of `count` elements changed.
 [[nodiscard]] constexpr std::size_t tell_steps(std::size_t count) noexcept {
     return count / 2;
 }
 
 /// What a part of an update leaves for its end, of an array of `count` elements of which it changed
-/// `key_count`: the passes through the array are made once, however many parts changed it. A change
-/// is looked for with each call, and is 16 bytes until then.
+/// `key_count`: the passes through the array are made once, however many parts changed it.
 [[nodiscard]] constexpr std::size_t held_steps(std::size_t count, std::size_t key_count,
                                                bool has_order, bool is_going_on) noexcept {
-    constexpr std::size_t change_steps = 8;
     const std::size_t sorting = has_order ? sort_steps(std::min(count, key_count) * 4) : 0;
-    return key_count * change_steps + sorting + (is_going_on ? 0 : count * 2);
+    return change_steps(key_count) + sorting + (is_going_on ? 0 : count * 2);
 }
 
 /// Moving each of `count` elements once, which merge_steps() has not: that grows with what an

@@ -37,20 +37,25 @@ class Rebinder {
 
     void set(const RepPath& path, ReceivingRepState::Reference& reference) {
         reference.is_mapped = !target_.is_null();
-        const Leaf found = find_leaf(path);
-        if (found.cmd == nullptr || found.cmd->property->reference.get(found.memory) == target_) {
+        Leaf leaf = find_leaf(path);
+        if (leaf.cmd == nullptr || leaf.cmd->property->reference.get(leaf.memory) == target_) {
             return;
         }
-        const Leaf leaf = begin_write(path);
+        if (begin_update()) {
+            leaf = find_leaf(path);
+        }
         if (leaf.cmd != nullptr) {
+            notifies_.before_write(leaf.cmd->parent_index);
             leaf.cmd->property->reference.set(leaf.memory, target_);
             end_write(path, leaf, true);
         }
     }
 
     void read_again(const RepPath& path, const ReceivingRepState::SerializedValue& value) {
-        const Leaf leaf = begin_write(path);
+        (void)begin_update();
+        const Leaf leaf = find_leaf(path);
         if (leaf.cmd != nullptr) {
+            notifies_.before_write(leaf.cmd->parent_index);
             end_write(
                 path, leaf,
                 StructReader(layout_, context_).apply_again(*leaf.cmd, leaf.memory, path, value));
@@ -113,17 +118,15 @@ class Rebinder {
         indexed_ = &cmd;
     }
 
-    /// The leaf, found after the hook ran: that may have moved it, or taken it away.
-    [[nodiscard]] Leaf begin_write(const RepPath& path) {
-        if (!context_.scratch.is_update_under_way()) {
-            indexed_ = nullptr;
+    /// Whether the hook ran that is called before the first write: that may have moved a leaf, or
+    /// taken it away.
+    [[nodiscard]] bool begin_update() {
+        if (context_.scratch.is_update_under_way()) {
+            return false;
         }
+        indexed_ = nullptr;
         notifies_.begin();
-        const Leaf leaf = find_leaf(path);
-        if (leaf.cmd != nullptr) {
-            notifies_.before_write(leaf.cmd->parent_index);
-        }
-        return leaf;
+        return true;
     }
     void end_write(const RepPath& path, const Leaf& leaf, bool is_changed) {
         if (is_changed) {

@@ -3,8 +3,9 @@
 
 #include <replayout/keyed_array.h>
 
+#include "native_value.h"
+
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 namespace replayout {
@@ -94,30 +95,42 @@ bool ReceiveScratch::has_earlier_change(CmdIndex array) const noexcept {
 }
 
 void ReceiveScratch::collect_places(const RepLayoutCmd& cmd, const std::byte* array) {
-    places_.clear();
     const std::size_t count = cmd.property->array.count(array);
     const auto* elements = static_cast<const std::byte*>(cmd.property->array.data(array));
+    const ArrayKey& key = cmd.property->array_key;
+    places_.resize(count);
+    bool is_sorted = true;
+    std::uint64_t last_key = 0;
     for (std::size_t i = 0; i < count; ++i) {
-        places_.push_back({key_of_element(cmd.property->array_key, elements + i * cmd.element_size),
-                           static_cast<std::uint32_t>(i)});
+        const std::uint64_t this_key =
+            load_integer(elements + i * std::size_t{cmd.element_size} + key.offset, key.size);
+        is_sorted = is_sorted && this_key >= last_key;
+        last_key = this_key;
+        places_[i] = {this_key, static_cast<std::uint32_t>(i)};
     }
-    // By index where the game has given two elements one key: the first is it.
-    std::sort(places_.begin(), places_.end(), [](const auto& left, const auto& right) {
-        return std::pair(left.key, left.index) < std::pair(right.key, right.index);
-    });
+    if (!is_sorted) {
+        // By index where the game has given two elements one key: the first is it.
+        std::sort(places_.begin(), places_.end(), [](const auto& left, const auto& right) {
+            return left.key != right.key ? left.key < right.key : left.index < right.index;
+        });
+    }
 }
 
 std::size_t ReceiveScratch::sort_keyed_changes() {
     const auto is_before = [](const KeyedChange& left, const KeyedChange& right) {
-        return std::tuple(left.array.value, left.key, left.change) <
-               std::tuple(right.array.value, right.key, right.change);
+        if (left.array.value != right.array.value) {
+            return left.array.value < right.array.value;
+        }
+        return left.key != right.key ? left.key < right.key : left.change < right.change;
     };
     const auto fresh = keyed_changes_.begin() + static_cast<std::ptrdiff_t>(earlier_change_count_);
     const auto end = keyed_changes_.end();
     if (fresh == end) {
         return keyed_changes_.size();
     }
-    std::sort(fresh, end, is_before);
+    if (!std::is_sorted(fresh, end, is_before)) {
+        std::sort(fresh, end, is_before);
+    }
     // Parts ascend, so mostly they stand behind the others. Where a part took elements away, or the
     // game doubled some, the next one of the array may begin before those.
     const KeyedChange first{fresh->array, ElementChange::Removed, fresh->key};

@@ -121,7 +121,7 @@ TEST_CASE("Updates in parts: a part costs no more for all that was changed befor
     Clock::duration behind_many = Clock::duration::max();
     for (int i = 0; i < 3; ++i) {
         alone = std::min(alone, time_small_parts(haul, 0));
-        behind_many = std::min(behind_many, time_small_parts(haul, 40));
+        behind_many = std::min(behind_many, time_small_parts(haul, 4));
     }
     CHECK(behind_many < 10 * alone);
 }
@@ -129,23 +129,24 @@ TEST_CASE("Updates in parts: a part costs no more for all that was changed befor
 TEST_CASE("Updates in parts: one that would hold too much ends early, and another one begins",
           "[replayout][receive_updates]") {
     Haul haul;
-    haul.change_rows(40);
+    // Four rows are as much as an update may hold.
+    haul.change_rows(4);
     haul.give(haul.parts(1'150), false);
     CHECK(haul.client.updates == 1);
-    haul.change_rows(Warehouse::row_count);
+    haul.change_rows(8);
     haul.give(haul.parts(1'150), false);
     CHECK(haul.client.updates == 3);
     CHECK(haul.client.rows == haul.server.rows);
 }
 
-TEST_CASE("Updates in parts: one ends early where its end would cost more than 1,000,000 steps",
+TEST_CASE("Updates in parts: one ends early where its end would cost more than 100,000 steps",
           "[replayout][receive_updates]") {
-    // Of a row 2 steps for each crate that it has, and 8 for each that changed: 48 whole ones, and
-    // of another one so many that the update costs 1,000,000.
+    // Of a row 2 steps for each crate that it has, and 8 for each that changed: 4 whole ones, and
+    // of another one so many that the update costs 100,000.
     constexpr std::size_t row_steps = Warehouse::row_size * (2 + 8);
-    constexpr std::size_t rows = 1'000'000 / row_steps;
-    constexpr std::size_t crates = (1'000'000 - rows * row_steps - Warehouse::row_size * 2) / 8;
-    static_assert(rows * row_steps + Warehouse::row_size * 2 + crates * 8 == 1'000'000);
+    constexpr std::size_t rows = 100'000 / row_steps;
+    constexpr std::size_t crates = (100'000 - rows * row_steps - Warehouse::row_size * 2) / 8;
+    static_assert(rows * row_steps + Warehouse::row_size * 2 + crates * 8 == 100'000);
     Haul haul;
     for (const std::size_t count : {crates - 1, crates, crates + 1}) {
         INFO(count << " crates");

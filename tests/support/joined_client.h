@@ -45,6 +45,10 @@ class JoinedClient {
     /// One packet with these bunches and blocks: the driver takes it, and sends what nobody reads.
     void deliver(const std::vector<Bunch>& bunches, const Bytes& blocks = {}) {
         line_.send(client_peer, forge_.make(bunches, blocks));
+        tick();
+    }
+    /// Without a packet.
+    void tick() {
         now_ = now_.plus_milliseconds(1);
         driver.tick_dispatch(now_);
         driver.tick_flush(now_);

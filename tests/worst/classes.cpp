@@ -142,9 +142,16 @@ void change_names(std::vector<ObjectHandle>& names, std::uint32_t what, std::uin
 }  // namespace
 
 Stones::Stones() {
-    for (std::uint16_t i = 0; i < stone_count; ++i) {
-        stones.push_back({i, 1});
-    }
+    static const std::vector<Stone> made = [] {
+        // In no order of their keys, so that they are to be sorted.
+        constexpr std::uint32_t stride = 1'123;
+        std::vector<Stone> all;
+        for (std::uint32_t i = 0; i < stone_count; ++i) {
+            all.push_back({static_cast<std::uint16_t>(i * stride % stone_count), 1});
+        }
+        return all;
+    }();
+    stones = made;
 }
 
 bool Footprints::net_serialize(NetArchive& archive, PackageMap* map, bool& ok) {

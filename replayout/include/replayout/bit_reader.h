@@ -26,14 +26,14 @@ struct DecodeBudget {
     std::uint64_t allocation_bytes = 4 * 1024 * 1024;
     std::uint64_t steps = 1'000'000;  ///< values, elements, runs: turns of a loop
     /// What blocks make a receiver do with the elements of keyed arrays that it has, which their
-    /// bytes do not bound: steps of up to ten nanoseconds, so some ten milliseconds at most. The
-    /// array, or the atomic group of arrays, with which they are spent is still taken, since one
-    /// alone may cost more. A sender keeps to it (SendContext::array_steps_left).
+    /// bytes do not bound: steps of some 45 instructions, so two million in all. The array, or the
+    /// atomic group of arrays, with which they are spent is still taken, since one alone may cost
+    /// more. A sender keeps to it (SendContext::array_steps_left).
     std::uint64_t array_steps = array_steps_default;
     /// The reader failed because memory was refused.
     bool is_allocation_refused = false;
 
-    static constexpr std::uint64_t array_steps_default = 1'000'000;
+    static constexpr std::uint64_t array_steps_default = 40'000;
 };
 
 class BitReader {

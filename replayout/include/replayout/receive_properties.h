@@ -152,9 +152,10 @@ class ReceiveScratch {
     void sort_previous_values();
     /// Keeps what a part brought, sorted, for the parts to come.
     void end_part();
+    static constexpr std::size_t update_end_steps_max = 100'000;
     /// Whether the update is to end before a block that puts off so much more to its end.
     [[nodiscard]] bool must_end_before(std::size_t steps) const noexcept {
-        return held_steps_ > 0 && held_steps_ + steps > DecodeBudget::array_steps_default;
+        return held_steps_ > 0 && held_steps_ + steps > update_end_steps_max;
     }
 
     // One block is much like the one before: its values fit where that one's were.
@@ -200,9 +201,10 @@ struct ReceiveContext {
     /// block of the object that is not so marked, with finish_update() or with rebind_references().
     /// A block that does not go on behind the last one, in handles or in the elements of an array,
     /// ends the update before it is applied, so within one nothing is written twice. So does one
-    /// with which the end would cost more than DecodeBudget::array_steps_default. A peer that never
-    /// ends an update holds no more than the values before it, and 125,000 changes of elements (16
-    /// bytes each) beside those of one block.
+    /// with which the end would cost more than 100,000 steps (DecodeBudget::array_steps): to bring
+    /// a keyed array of 2,048 elements into order is 80,000. A peer that never ends an update holds
+    /// no more than the values before it, and 12,500 changes of elements (16 bytes each) beside
+    /// those of one block.
     bool more_parts_follow = false;
     /// post_net_receive, notifies and post_rep_notifies wait for run_waiting_notifies().
     bool waits_to_notify = false;
