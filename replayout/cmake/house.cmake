@@ -70,6 +70,26 @@ function(replayout_precompile target)
     list(TRANSFORM headers PREPEND "<")
     list(TRANSFORM headers APPEND ">")
     target_precompile_headers(${target} PRIVATE ${headers})
+    replayout_quiet_precompiled(${target})
+endfunction()
+
+# replayout_precompile_as(target OTHER): with what was read for the other, which must be compiled with
+# the same options: a program for a program, a library for a library.
+function(replayout_precompile_as target other)
+    if(NOT REPLAYOUT_PRECOMPILE)
+        return()
+    endif()
+    target_precompile_headers(${target} REUSE_FROM ${other})
+    replayout_quiet_precompiled(${target})
+endfunction()
+
+# replayout_batch(target): eight of its files are compiled as one, also where the library's are not.
+# For programs that are built in each check and never measured.
+function(replayout_batch target)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD "${REPLAYOUT_PRECOMPILE}")
+endfunction()
+
+function(replayout_quiet_precompiled target)
     # gcc 12 sees copies beyond the end of a std::string that are none. Out of a header of the system it
     # says nothing of it; out of a precompiled one it does. Without them the warnings stand.
     if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
