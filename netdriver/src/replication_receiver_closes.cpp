@@ -67,14 +67,13 @@ void ReplicationReceiver::drop_due_calls_of(std::uint32_t index) {
     }
     stats_.calls_dropped += count;
     const ActorChannel& channel = *channels_[index];
-    peer_log_.write_printable(LogLevel::Warning, server_,
-                              std::to_string(count) + " calls of object " +
-                                  std::to_string(channel.guid.value) + ", of class \"" +
-                                  std::string(channel.layout->name()) +
-                                  "\", are dropped at its close: to run them takes longer than one "
-                                  "packet may. Give keyed "
-                                  "arrays in their parameters fewer elements to begin with",
-                              now_);
+    peer_log_.write_printable(
+        LogLevel::Warning, server_,
+        std::to_string(count) + " calls of object " + std::to_string(channel.guid.value) +
+            ", of class \"" + std::string(channel.layout->name()) +
+            "\", are dropped at its close: to run them takes longer than one packet may. Let the "
+            "keyed arrays in their parameters begin with fewer elements",
+        now_);
 }
 
 void ReplicationReceiver::drop_calls_of(std::uint32_t index) {
