@@ -38,8 +38,8 @@ constexpr std::uint64_t instructions_per_microsecond = 3'000;
 }  // namespace
 
 std::string_view to_string(Score score) noexcept {
-    constexpr std::string_view names[score_count] = {"datagram", "hello", "dispatch", "memory",
-                                                     "answered"};
+    constexpr std::string_view names[score_count] = {"datagram", "hello",  "dispatch",
+                                                     "end",      "memory", "answered"};
     return names[static_cast<std::size_t>(score)];
 }
 
@@ -55,6 +55,8 @@ std::uint64_t limit_of(Side side, Score score) noexcept {
             // A client takes what its server sends: see docs/limits.md.
             return (side == Side::Server ? instructions_max : client_instructions_max) *
                    (CostMeter::is_exact() ? 1 : inexact_factor);
+        case Score::End:
+            return end_instructions_max * (CostMeter::is_exact() ? 1 : inexact_factor);
         case Score::Memory:
             // What a client keeps is bounded by what its server may show it, not by this.
             return side == Side::Server ? static_cast<std::uint64_t>(peer_bytes_max) : no_limit;

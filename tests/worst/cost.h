@@ -17,17 +17,19 @@ enum class Score : std::uint8_t {
     Datagram,  ///< instructions of a dispatch of one datagram, that is no hello
     Hello,     ///< instructions of one that is, beyond those of each object
     Dispatch,  ///< instructions of a dispatch, for each of its datagrams
+    End,       ///< instructions of a dispatch of one datagram that ends a client's connection
     Memory,    ///< bytes that one peer makes our end keep, beyond those of each object
     Answered,  ///< bytes sent to a peer that its acks and the time do not account for
 };
-inline constexpr std::size_t score_count = 5;
+inline constexpr std::size_t score_count = 6;
 
 [[nodiscard]] std::string_view to_string(Score score) noexcept;
 [[nodiscard]] std::string_view unit_of(Score score) noexcept;
 
 /// By how much docs/limits.md bounds each; instructions are those of a release build.
 inline constexpr std::uint64_t instructions_max = 3'000'000;
-inline constexpr std::uint64_t client_instructions_max = 250'000'000;
+inline constexpr std::uint64_t client_instructions_max = 50'000'000;
+inline constexpr std::uint64_t end_instructions_max = 100'000'000;
 /// Where blocks are not counted: other builds, other machines, and what else runs on them.
 inline constexpr std::uint64_t inexact_factor = 30;
 inline constexpr std::uint64_t instructions_per_object = 60;         // of a hello

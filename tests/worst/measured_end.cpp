@@ -85,6 +85,7 @@ void MeasuredEnd::release() {
 }
 
 void MeasuredEnd::dispatch() {
+    const bool was_joined = driver_.state() == ConnectionState::Joined;
     CostMeter meter;
     if (place_ == marked_) {
         meter.begin();
@@ -96,7 +97,10 @@ void MeasuredEnd::dispatch() {
     const std::uint64_t instructions = meter.instructions();
     const std::uint64_t beyond =
         instructions - (hellos_waiting_ > 0 ? std::min(instructions, free_instructions_) : 0);
-    if (waiting_ > 1) {
+    const bool has_ended = was_joined && driver_.state() != ConnectionState::Joined;
+    if (has_ended) {
+        costs_.note(Score::End, beyond, place_);
+    } else if (waiting_ > 1) {
         costs_.note(Score::Dispatch, beyond / waiting_, place_);
     } else {
         costs_.note(hellos_waiting_ > 0 ? Score::Hello : Score::Datagram, beyond, place_);

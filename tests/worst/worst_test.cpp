@@ -106,7 +106,7 @@ TEST_CASE("Worst packet: what was found keeps to the limits of memory and of ans
         CHECK(costs.of(Score::Memory).cost <= limit_of(script.side, Score::Memory));
         CHECK(costs.of(Score::Answered).cost <= limit_of(script.side, Score::Answered));
         // Instructions are counted by ./run worst --count, of a release build alone.
-        for (const Score score : {Score::Datagram, Score::Hello, Score::Dispatch}) {
+        for (const Score score : {Score::Datagram, Score::Hello, Score::Dispatch, Score::End}) {
             INFO(to_string(score));
             CHECK(costs.of(score).cost <= limit_of(script.side, score));
         }
