@@ -65,7 +65,7 @@ struct Heap : FastArraySerializer<Item> {};
 
 /// Both ends begin with full arrays, so that nothing needs to be sent first.
 struct Yard {
-    static constexpr std::size_t array_count = 150;
+    static constexpr std::size_t array_count = 8;
 
     Yard() {
         for (std::vector<Pile>& row : rows) {

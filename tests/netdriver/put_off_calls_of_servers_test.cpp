@@ -89,7 +89,7 @@ class MillWorld final : public NetWorld {
         writer.write_bool(false);
         writer.write_bool(false);
         writer.write_packed_uint(0);
-        writer.write_packed_uint(number);
+        writer.write_bits(number, 32);
         writer.finish_byte();
     });
 }

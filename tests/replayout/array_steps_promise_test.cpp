@@ -144,7 +144,7 @@ TEST_CASE("Array steps: who lost the end of an update pays no more for the next 
     BlockSender sender(*layout);
     Wharf wharf;
     for (auto& row : wharf.rows) {
-        for (std::uint16_t i = 0; i < 2'048; ++i) {
+        for (std::uint16_t i = 0; i < 256; ++i) {
             row.push_back({i, 1});
         }
     }

@@ -305,6 +305,11 @@ TEST_CASE(
     return count * static_cast<std::size_t>(std::bit_width(count)) / 2;
 }
 
+/// What comes or goes.
+[[nodiscard]] constexpr std::size_t changing(std::size_t count) {
+    return 8 * count;
+}
+
 /// Items 0, 10, ... 990 are listed, or as many as that, without values.
 void list_items(ForgedItems& items, std::uint32_t count) {
     items.count(count);
@@ -328,10 +333,13 @@ TEST_CASE("Keyed arrays: without order a block costs what the format says",
     };
     CHECK(cost(std::move(changes().count(0))) == 1);
     CHECK(cost(std::move(changes().count(1).item(10, 5))) == 1 + n / 4 + n / 2);
-    CHECK(cost(std::move(changes().count(1).item(11, 5))) == 1 + n / 4 + (n + 1) / 2);
-    CHECK(cost(std::move(changes({10}).count(0))) == 1 + n / 4 + n / 2);
+    CHECK(cost(std::move(changes().count(1).item(11, 5))) == 1 + n / 4 + (n + 1) / 2 + changing(1));
+    CHECK(cost(std::move(changes({10}).count(0))) == 1 + n / 4 + n / 2 + changing(1));
     CHECK(cost(std::move(changes({11}).count(0))) == 1 + n / 4);  // there is none
-    CHECK(cost(std::move(changes({10}).count(1).item(20, 5))) == 1 + n * 2 / 4 + n / 2);
+    CHECK(cost(std::move(changes({10}).count(1).item(20, 5))) ==
+          1 + n * 2 / 4 + n / 2 + changing(1));
+    CHECK(cost(std::move(changes({10}).count(1).item(21, 5))) ==
+          1 + n * 2 / 4 + (n + 1) / 2 + changing(2));
     for (const std::uint32_t listed : {8u, 9u}) {
         ForgedItems items = changes();
         list_items(items, listed);
@@ -341,7 +349,7 @@ TEST_CASE("Keyed arrays: without order a block costs what the format says",
         ForgedItems items;
         items.full_set();
         list_items(items, listed);
-        CHECK(cost(std::move(items)) == 1 + sorting(2 * n) + n / 2);
+        CHECK(cost(std::move(items)) == 1 + sorting(2 * n) + n / 2 + changing(n - listed));
     }
     // What the game took away is not paid for.
     CHECK(cost_of_left(10, std::move(changes().count(1).item(10, 5))) == 1 + 10 / 4 + 10 / 2);
@@ -366,15 +374,17 @@ TEST_CASE("Keyed arrays: with order a block costs what the format says",
     CHECK(cost(std::move(changes().count(0))) == 1);
     CHECK(cost(std::move(changes().count(1).item(10, 5))) == 1 + n / 4 + n / 2);
     CHECK(cost(std::move(changes().count(1).item(10, {}, {}, 5))) == 1 + n / 4 + order(n, 1));
-    CHECK(cost(std::move(changes().count(1).item(11, 5))) == 1 + n / 4 + order(n + 1, 1));
-    CHECK(cost(std::move(changes({10}).count(0))) == 1 + n / 4 + order(n, 1));
+    CHECK(cost(std::move(changes().count(1).item(11, 5))) ==
+          1 + n / 4 + order(n + 1, 1) + changing(1));
+    CHECK(cost(std::move(changes({10}).count(0))) == 1 + n / 4 + order(n, 1) + changing(1));
     CHECK(cost(std::move(changes({11}).count(0))) == 1 + n / 4);
-    CHECK(cost(std::move(changes({10}).count(1).item(20, 5))) == 1 + n * 2 / 4 + order(n, 2));
+    CHECK(cost(std::move(changes({10}).count(1).item(20, 5))) ==
+          1 + n * 2 / 4 + order(n, 2) + changing(1));
     for (const std::uint32_t listed : {50u, 150u}) {
         ForgedItems items = Ordered::forge();
         items.full_set();
         list_items(items, listed);
-        CHECK(cost(std::move(items)) == 1 + sorting(2 * n) + order(n, n));
+        CHECK(cost(std::move(items)) == 1 + sorting(2 * n) + order(n, n) + changing(n - listed));
     }
 }
 

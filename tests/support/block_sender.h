@@ -9,6 +9,7 @@
 
 #include <replayout/send_properties.h>
 
+#include <limits>
 #include <vector>
 
 #include "support/byte_dump.h"
@@ -53,9 +54,12 @@ class BlockSender {
 
     bool update(const void* object) { return state.update(object, package_map, counters); }
 
+    /// For blocks that cost their receiver whatever they do.
     [[nodiscard]] SendContext context() {
-        return {package_map, counters,      scratch,      sharing_level(is_sharing),
-                receiver,    is_validating, type_counters};
+        SendContext context{package_map, counters,      scratch,      sharing_level(is_sharing),
+                            receiver,    is_validating, type_counters};
+        context.array_steps_left = std::numeric_limits<std::size_t>::max();
+        return context;
     }
 
     /// What a receiver is owed; kept in the scratch memory.
