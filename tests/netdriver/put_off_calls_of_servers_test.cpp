@@ -159,7 +159,7 @@ TEST_CASE("Put off calls, of a server: a client runs a packet's over several dis
     // State that comes later is taken at once, and calls that come later wait behind the others.
     miller.give(
         20, {},
-        block_of(1, make_block(1, {1}, [](BitWriter& writer) { writer.write_packed_uint(70); })));
+        block_of(1, make_block(1, {1}, [](BitWriter& writer) { writer.write_bits(70, 32); })));
     CHECK(miller.world.mill.speed == 70);
     CHECK(miller.heard().size() < 20);
     run_all(miller, 40);
