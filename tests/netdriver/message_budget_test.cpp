@@ -34,7 +34,7 @@ struct Stone {
     return stones;
 }
 
-/// Of a call.
+/// The parameters of a call.
 struct Pile {
     std::array<std::vector<Stone>, 6> stones{make_stones(), make_stones(), make_stones(),
                                              make_stones(), make_stones(), make_stones()};

@@ -141,8 +141,8 @@ TEST_CASE("Updates in parts: one that would hold too much ends early, and anothe
 
 TEST_CASE("Updates in parts: one ends early where its end would cost more than 100,000 steps",
           "[replayout][receive_updates]") {
-    // Of a row 2 steps for each crate that it has, and 8 for each that changed: 4 whole ones, and
-    // of another one so many that the update costs 100,000.
+    // A row takes 2 steps for each crate that it has, and 8 for each that changed: 4 whole rows,
+    // and of another one so many that the update costs 100,000.
     constexpr std::size_t row_steps = Warehouse::row_size * (2 + 8);
     constexpr std::size_t rows = 100'000 / row_steps;
     constexpr std::size_t crates = (100'000 - rows * row_steps - Warehouse::row_size * 2) / 8;

@@ -54,7 +54,7 @@ class BlockSender {
 
     bool update(const void* object) { return state.update(object, package_map, counters); }
 
-    /// For blocks that cost their receiver whatever they do.
+    /// What keyed arrays cost the receiver does not limit what goes into a block.
     [[nodiscard]] SendContext context() {
         SendContext context{package_map, counters,      scratch,      sharing_level(is_sharing),
                             receiver,    is_validating, type_counters};
