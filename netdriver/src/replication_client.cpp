@@ -86,6 +86,7 @@ void ReplicationClient::receive(PeerId peer, std::span<const std::byte> datagram
         return;
     }
     if (receiver_.is_full_of_calls()) {
+        ++stats_.packets_dropped;
         ++stats_.packets_over_rate;
         return;
     }

@@ -175,6 +175,7 @@ void ReplicationServer::receive(PeerId peer, std::span<const std::byte> datagram
     }
     // Calls were put off: what comes before they ran is lost, and comes again.
     if (client->may_have_due_calls && client->sender.incoming_calls().is_full()) {
+        ++stats_.packets_dropped;
         ++stats_.packets_over_rate;
         return;
     }

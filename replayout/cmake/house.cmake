@@ -84,7 +84,7 @@ function(replayout_precompile_as target other)
 endfunction()
 
 # replayout_batch(target): eight of its files are compiled as one, also where the library's are not.
-# For programs that are built in each check and never measured.
+# For programs alone: the library is measured as it is built by default.
 function(replayout_batch target)
     set_target_properties(${target} PROPERTIES UNITY_BUILD "${REPLAYOUT_PRECOMPILE}")
 endfunction()

@@ -148,10 +148,12 @@ class KeyedArrayFinisher {
         return change == told || (change == ElementChange::Moved && told == ElementChange::Changed);
     }
 
+    [[nodiscard]] bool is_any_told_as(ElementChange told) const noexcept {
+        return has(told) || (told == ElementChange::Changed && has(ElementChange::Moved));
+    }
+
     void tell(ElementChange change, void (*call)(void*, std::span<const std::uint32_t>)) {
-        const bool has_any =
-            has(change) || (change == ElementChange::Changed && has(ElementChange::Moved));
-        if (call == nullptr || !has_any) {
+        if (call == nullptr || !is_any_told_as(change)) {
             return;
         }
         collect(change);

@@ -220,6 +220,7 @@ TEST_CASE("Put off calls, of a server: while many wait packets are lost, and nob
     run_all(miller, arrived);
     CHECK(miller.is_joined());
     CHECK(miller.driver.stats().packets_over_rate == 1);
+    CHECK(miller.driver.stats().packets_dropped == 1);
 }
 
 }  // namespace replayout::test

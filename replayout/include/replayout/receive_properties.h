@@ -152,6 +152,7 @@ class ReceiveScratch {
     void sort_previous_values();
     /// Keeps what a part brought, sorted, for the parts to come.
     void end_part();
+    /// Array steps of a DecodeBudget.
     static constexpr std::size_t update_end_steps_max = 100'000;
     /// Whether the update is to end before a block that puts off so much more to its end.
     [[nodiscard]] bool must_end_before(std::size_t steps) const noexcept {

@@ -319,7 +319,8 @@ class NetDriver {
     [[nodiscard]] CallResult call_function(ObjectHandle object, std::string_view function,
                                            CallParams params = {});
     /// Runs the calls that NetWorld::may_run_call() kept and now lets run: those of `object`, or of
-    /// all objects, by channel, if it is null. The world may call this within may_run_call().
+    /// all objects, by channel, if it is null. What is more than one packet may cost runs in the
+    /// next dispatch. The world may call this within may_run_call().
     void run_kept_calls(ObjectHandle object = {});
 
     // Both.

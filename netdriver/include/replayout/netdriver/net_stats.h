@@ -31,7 +31,8 @@ struct NetStats {
     std::uint64_t packets_delivered = 0;  ///< of those sent
     std::uint64_t packets_lost = 0;       ///< of those sent
     std::uint64_t packets_dropped = 0;    ///< received and not processed: late, repeated, stray
-    /// Of these: more of one connection in one dispatch than datagrams_per_connection_max.
+    /// Of these: more of one connection in one dispatch than datagrams_per_connection_max, or
+    /// while half of what may wait are calls that were put off.
     std::uint64_t packets_over_rate = 0;
     std::uint64_t bunches_sent = 0;    ///< each time one goes out
     std::uint64_t bunches_resent = 0;  ///< of these, after a loss
