@@ -18,25 +18,13 @@ import sys
 import time
 
 import counts
+import processor
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 TABLE = os.path.join(HERE, "table.json")
 PROGRAM = "replayout_instructions"
 
-# As a processor of 2003 has it. The names are those of several versions of glibc, which skips what it does not know.
-HWCAPS = (
-    "AVX512F AVX512VL AVX512BW AVX2 AVX AVX512F_Usable AVX2_Usable AVX_Usable AVX_Fast_Unaligned_Load ERMS FSRM RTM "
-    "BMI1 BMI2 LZCNT MOVBE POPCNT SSE4_1 SSE4_2 SSSE3 Fast_Unaligned_Copy Fast_Copy_Backward Fast_Rep_String "
-    "Prefer_No_VZEROUPPER").split()
-TUNABLES = ":".join((
-    "glibc.cpu.hwcaps=" + ",".join("-" + name for name in HWCAPS),
-    "glibc.cpu.x86_data_cache_size=0x8000",
-    "glibc.cpu.x86_shared_cache_size=0x100000",
-    "glibc.cpu.x86_non_temporal_threshold=0xc0000",
-    "glibc.cpu.x86_rep_movsb_threshold=0x10000000",
-    "glibc.cpu.x86_rep_stosb_threshold=0x10000000",
-))
 CALLGRIND = (
     "valgrind", "--tool=callgrind", "--quiet", "--collect-atstart=no", "--toggle-collect=replayout_counted_*",
     "--toggle-collect=replayout_uncounted_*", "--dump-before=replayout_phase_ends", "--combine-dumps=yes",
@@ -50,7 +38,7 @@ def say(text):
 def environment():
     """Nothing of the caller's but where programs and libraries are."""
     kept = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH") if name in os.environ}
-    return {**kept, "LC_ALL": "C", "LD_BIND_NOW": "1", "GLIBC_TUNABLES": TUNABLES}
+    return {**kept, "LC_ALL": "C", "LD_BIND_NOW": "1", "GLIBC_TUNABLES": processor.TUNABLES}
 
 
 def count_run(program, run, traces, folder):

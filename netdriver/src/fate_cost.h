@@ -7,7 +7,7 @@
 //     a block of a bundle, lost                                            180
 //     a block of its own, lost, with what lies beside its pair             550
 //     the same of an object with keyed arrays: what is lost is kept apart  730
-//     a bunch: an open with the rows of its pair, delivered or lost        750
+//     a bunch: an open with the rows of its pair, half of them lost        980
 //     a call, delivered or lost                                            300
 //
 // Objects, their opens included, wait while the whole is at objects_max. Messages and calls have
@@ -25,11 +25,11 @@ class FateCost {
     static constexpr std::uint32_t bundled_block = 3;
     static constexpr std::uint32_t own_block = 9;
     static constexpr std::uint32_t keyed_block = 13;
-    static constexpr std::uint32_t bunch = 12;
+    static constexpr std::uint32_t bunch = 15;
     static constexpr std::uint32_t call = 5;
 
-    static constexpr std::uint32_t objects_max = 44'000;
-    static constexpr std::uint32_t all_max = 46'000;
+    static constexpr std::uint32_t objects_max = 42'000;
+    static constexpr std::uint32_t all_max = 44'000;
 
     [[nodiscard]] static constexpr std::uint32_t of(const SentRecord& record) noexcept {
         return record.has_keyed_arrays ? keyed_block : own_block;

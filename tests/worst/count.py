@@ -13,6 +13,11 @@ import subprocess
 import sys
 import tempfile
 
+ROOT = pathlib.Path(__file__).parent.parent.parent
+sys.path.insert(0, str(ROOT / "bench" / "instructions"))
+
+import processor  # noqa: E402
+
 MARK = re.compile(r"^# ([a-z]+), place ([0-9]+): at most ([0-9]+) instructions$", re.MULTILINE)
 COLLECTED = re.compile(r"Collected : ([0-9]+)")
 
@@ -25,7 +30,7 @@ def count(program, path, place):
              f"--callgrind-out-file={folder}/out",
              "--toggle-collect=replayout_worst_marked_dispatch",
              program, "--replay", path, "--mark", place],
-            env={**os.environ, "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-AVX512F"},
+            env={**os.environ, "GLIBC_TUNABLES": processor.TUNABLES},
             capture_output=True, text=True, check=False)
     found = COLLECTED.search(run.stderr)
     if found is None:
