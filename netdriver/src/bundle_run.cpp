@@ -30,18 +30,51 @@ void BundleRun::find_places(const FlushChanges& changes) {
     }
 }
 
-bool SentBundle::carries(std::uint32_t index) const noexcept {
+std::uint64_t BundleRun::blocks_in(const Bundle& bundle, const BitRow& objects) const noexcept {
+    std::uint64_t blocks = 0;
+    std::uint32_t first = 0;  // block of the word at hand
+    for (const ObjectBits& each : words_of(bundle)) {
+        const auto count = static_cast<std::uint32_t>(std::popcount(each.bits));
+        const std::uint64_t all = ~std::uint64_t{0} >> (64 - count);
+        const std::uint64_t in = each.bits & objects.word(each.word);
+        const auto blocks_of = [&](std::uint64_t bits) {
+            std::uint64_t result = 0;
+            BitRow::for_each_in_word(each.word, bits, [&](std::uint32_t index) {
+                const std::uint64_t before = each.bits & ((std::uint64_t{1} << (index & 63)) - 1);
+                result |= has_places() ? find(index).bit()
+                                       : std::uint64_t{1} << (first + std::popcount(before));
+            });
+            return result;
+        };
+        if (in == each.bits && !has_places()) {
+            blocks |= all << first;
+        } else if (!has_places() && std::popcount(in) * 2 > static_cast<int>(count)) {
+            blocks |= (all << first) & ~blocks_of(each.bits & ~in);
+        } else if (in != 0) {
+            blocks |= blocks_of(in);
+        }
+        first += count;
+    }
+    return blocks;
+}
+
+const BundleBlock* SentBundle::find(std::uint32_t index) const noexcept {
+    const Bundle& all = run->bundles()[bundle];
     if (run->has_places()) {
         const BlockPlace place = run->find(index);
-        return place.is_any() && place.bundle() == bundle && (blocks & place.bit()) != 0;
+        return place.is_any() && place.bundle() == bundle && (blocks & place.bit()) != 0
+                   ? &run->blocks()[all.begin +
+                                    static_cast<std::size_t>(std::countr_zero(place.bit()))]
+                   : nullptr;
     }
-    const Bundle& all = run->bundles()[bundle];
     const std::span<const BundleBlock> among = run->blocks().subspan(all.begin, all.block_count());
     const auto found = std::lower_bound(
         among.begin(), among.end(), index,
         [](const BundleBlock& block, std::uint32_t sought) { return block.index < sought; });
     return found != among.end() && found->index == index &&
-           ((blocks >> (found - among.begin())) & 1) != 0;
+                   ((blocks >> (found - among.begin())) & 1) != 0
+               ? &*found
+               : nullptr;
 }
 
 }  // namespace replayout

@@ -28,6 +28,7 @@
 #include <span>
 #include <utility>
 
+#include "bit_row.h"
 #include "flush_changes.h"
 #include "kept_room.h"
 
@@ -170,6 +171,10 @@ class BundleRun {
     }
     /// That of any object. Requires places. O(1).
     [[nodiscard]] BlockPlace find(std::uint32_t index) const noexcept;
+    /// The blocks of a bundle that are of these objects: bit i for block i. By words of the row,
+    /// and a look at each block only where some of a word are and some are not.
+    [[nodiscard]] std::uint64_t blocks_in(const Bundle& bundle,
+                                          const BitRow& objects) const noexcept;
 
     [[nodiscard]] std::uint64_t flush() const noexcept { return flush_; }
 
@@ -345,8 +350,12 @@ struct SentBundle {
             visit(begin[std::countr_zero(left)]);
         }
     }
-    /// A block of that object is among them. O(log blocks).
-    [[nodiscard]] bool carries(std::uint32_t index) const noexcept;
+    /// The block of that object, if it is among them; else null. O(log blocks).
+    [[nodiscard]] const BundleBlock* find(std::uint32_t index) const noexcept;
+    /// Those of these objects.
+    [[nodiscard]] SentBundle among(const BitRow& objects) const noexcept {
+        return {run, bundle, blocks & run->blocks_in(run->bundles()[bundle], objects)};
+    }
 };
 
 /// Bundles that follow each other, in whole packets of the run: all blocks of each. Or one, and any
@@ -380,13 +389,14 @@ struct SentBundles {
             first.blocks = first.run->bundles()[first.bundle].all_blocks();
         }
     }
-    /// How many of them carry a block of that object. O(bundles x log blocks).
-    [[nodiscard]] std::uint32_t carrying(std::uint32_t index) const noexcept {
-        std::uint32_t result = 0;
+    /// Calls `visit(const BundleBlock&)` for each block of that object. O(bundles x log blocks).
+    template <typename Visitor>
+    void for_each_of(std::uint32_t index, Visitor visit) const {
         for (std::uint32_t i = 0; i < count; ++i) {
-            result += (*this)[i].carries(index) ? 1u : 0u;
+            if (const BundleBlock* const block = (*this)[i].find(index)) {
+                visit(*block);
+            }
         }
-        return result;
     }
 };
 

@@ -22,17 +22,24 @@ struct BlockSums {
     std::uint64_t body_bytes = 0;
 };
 
-/// Of these blocks of a bundle.
+/// Of these blocks of a bundle: by the sums of all, where most are among them.
 [[nodiscard]] BlockSums sums_of(const BundleRun& run, std::uint32_t bundle,
                                 std::uint64_t blocks) noexcept {
-    const BundleBlock* const first = run.blocks().data() + run.bundles()[bundle].begin;
+    const Bundle& all = run.bundles()[bundle];
+    const std::uint64_t others = all.all_blocks() & ~blocks;
+    const BundleBlock* const first = run.blocks().data() + all.begin;
+    const auto count = static_cast<std::uint32_t>(std::popcount(blocks));
+    const bool is_by_others = count * 2 > all.block_count();
     BlockSums sums;
-    for (std::uint64_t left = blocks; left != 0; left &= left - 1) {
+    for (std::uint64_t left = is_by_others ? others : blocks; left != 0; left &= left - 1) {
         const BundleBlock& block = first[std::countr_zero(left)];
-        ++sums.blocks;
         sums.properties += block.property_count;
         sums.body_bytes += block.body_bytes;
     }
+    if (is_by_others) {
+        sums = {0, all.property_count - sums.properties, all.body_bytes - sums.body_bytes};
+    }
+    sums.blocks = count;
     return sums;
 }
 
@@ -190,16 +197,7 @@ std::uint64_t BundleSender::regular_blocks(const BundleRun& run, std::uint32_t n
         return choice_.blocks_of(number);
     }
     const Bundle& bundle = run.bundles()[number];
-    if (are_all_regular_ || are_regular(run.words_of(bundle))) {
-        return bundle.all_blocks();
-    }
-    const std::span<const BundleBlock> blocks =
-        run.blocks().subspan(bundle.begin, bundle.block_count());
-    std::uint64_t regular = 0;
-    for (std::size_t i = 0; i < blocks.size(); ++i) {
-        regular |= (pairs_.is_regular(blocks[i].index) ? std::uint64_t{1} : 0) << i;
-    }
-    return regular;
+    return are_all_regular_ ? bundle.all_blocks() : run.blocks_in(bundle, pairs_.regular());
 }
 
 std::uint64_t BundleSender::send_copied(BundleBuilder& bundles, std::uint32_t bundle,

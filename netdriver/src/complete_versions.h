@@ -36,6 +36,13 @@ class CompleteVersions {
         records_.assign(records_in_flight, Record{});
         first_ = 0;
         lowered_count_ = 0;
+        complete_ = 0;
+        taken_debt_ = no_debt;
+    }
+    void end() noexcept {
+        is_tracking_ = false;
+        records_.clear();
+        first_ = 0;
     }
 
     /// What is owed is taken, to be sent in the records that follow, or is nothing after all.

@@ -170,6 +170,8 @@ class ConnectionPairs {
     void erase_extra(std::uint32_t index) noexcept;
     /// Of a pair of which account of complete versions is kept; null of any other.
     [[nodiscard]] CompleteVersions* tracked(std::uint32_t index) noexcept;
+    /// Those pairs.
+    [[nodiscard]] const BitRow& tracked() const noexcept { return tracked_; }
     /// There is such a pair.
     [[nodiscard]] bool has_tracked() const noexcept { return tracked_count_ > 0; }
     /// Of regular pairs, too, account is kept of what is under way.
@@ -178,6 +180,9 @@ class ConnectionPairs {
     }
     /// Account is kept from now on.
     [[nodiscard]] CompleteVersions& track(std::uint32_t index);
+    /// Account is no longer kept, if whoever asks again learns the same: the pair is as if it were
+    /// regular, so what is under way tells it.
+    void untrack(std::uint32_t index);
     /// Of a layout that has deltas; null of any other. Valid until another one is made.
     [[nodiscard]] DeltaStates* deltas_of(std::uint32_t index);
     /// Null: nothing of them was sent.
@@ -260,6 +265,9 @@ class ConnectionPairs {
                                             const ObjectFacts& facts) const noexcept;
     /// The channel opens again over the object that the client kept.
     void start_over(std::uint32_t index);
+    /// Nothing is lost, and what is under way are blocks of bundles.
+    [[nodiscard]] bool has_bundles_alone(std::uint32_t index, const PairExtra& extra) const;
+    void begin_account(std::uint32_t index, PairExtra& extra) const;
     /// A loss is about to be noted in the pair.
     void add_lost_part(std::uint32_t index, const LostPart& part, PairExtra* extra);
     /// Owes what a receiver sees by `after` and did not by `before`.

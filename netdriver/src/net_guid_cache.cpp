@@ -18,6 +18,7 @@ NetGUIDCache::NetGUIDCache(Authority authority, std::uint64_t secret, MemoryReso
       guids_by_object_(0, TableHash(authority, hash_), {}, resource),
       named_by_guid_(resource),
       objects_by_guid_(0, TableHash(authority, hash_), {}, resource),
+      forgotten_(resource),
       authority_(authority) {}
 
 void NetGUIDCache::set_authority(Authority authority) {
@@ -54,9 +55,29 @@ NetGUID NetGUIDCache::guid_of(ObjectHandle object) {
 }
 
 bool NetGUIDCache::is_current(NetGUID guid, ObjectHandle object) const noexcept {
+    if (object.is_null()) {
+        return true;
+    }
     const auto found = guids_by_object_.find(object.value);
-    return found == guids_by_object_.end() || found->second.guid == guid.value ||
-           !found->second.was_bound;
+    if (found != guids_by_object_.end() &&
+        (found->second.guid == guid.value || found->second.was_bound)) {
+        return found->second.guid == guid.value;
+    }
+    forgotten_.keep(object);  // so that an object that gets the handle is noticed
+    return true;
+}
+
+// Whoever holds a forgotten handle is asked again before the handle counts as one that nobody
+// holds: a clear set is another binding, so each value is looked at, which is_current() notes.
+void NetGUIDCache::forget(ObjectHandle object) {
+    if (authority_ == Authority::Learns) {
+        return;  // nobody compares there
+    }
+    if (forgotten_.is_full()) {
+        forgotten_.clear();
+        ++binding_count_;
+    }
+    forgotten_.add(object);
 }
 
 NetGUID NetGUIDCache::assign_to_new(ObjectHandle object) {
@@ -73,10 +94,12 @@ NetGUID NetGUIDCache::assign_to_new(ObjectHandle object) {
             named_by_guid_.erase(found->second.guid);
         }
         guids_by_object_.erase(found);
+        ++binding_count_;
+    } else if (forgotten_.may_contain(object)) {
+        ++binding_count_;
     }
     const NetGUID guid = assign(object);
     guids_by_object_.find(object.value)->second.was_bound = true;
-    ++binding_count_;
     return guid;
 }
 
@@ -98,6 +121,7 @@ void NetGUIDCache::unbind(NetGUID guid) {
     REPLAYOUT_ASSERT(found != objects_by_guid_.end());
     const auto named = guids_by_object_.find(found->second);
     if (authority_ == Authority::Learns || !named->second.is_kept) {
+        forget(ObjectHandle{named->first});
         guids_by_object_.erase(named);
         if (!keeps_names_) {
             named_by_guid_.erase(guid.value);

@@ -26,6 +26,10 @@ class PolledObjects {
   public:
     explicit PolledObjects(MemoryResource* resource)
         : objects_(resource),
+          with_references_(resource),
+          unasked_(resource),
+          with_leaves_(resource),
+          restless_(resource),
           handles_(Allocator<ObjectHandle>(resource)),
           scanned_(Allocator<ScannedObject>(resource)) {}
 
@@ -34,15 +38,50 @@ class PolledObjects {
         const ScannedObject scanned = info.changelist_state().scanned();
         if (!is_polled || scanned.plan == nullptr) {
             objects_.erase(index);
+            with_references_.erase(index);
+            with_leaves_.erase(index);
+            restless_.erase(index);
             return;
         }
         objects_.insert(index);
+        if (scanned.plan->asks_leaves()) {
+            with_leaves_.insert(index);
+            restless_.grow(index + 1);
+        }
+        if (info.changelist_state().layout().has_references()) {
+            with_references_.insert(index);
+            unasked_.insert(index);
+        }
         grow_row(handles_, index + 1, ObjectHandle{});
         grow_row(scanned_, index + 1, ScannedObject{});
         handles_[index] = info.object();
         scanned_[index] = scanned;
     }
-    void forget(std::uint32_t index) noexcept { objects_.erase(index); }
+    void forget(std::uint32_t index) noexcept {
+        objects_.erase(index);
+        with_references_.erase(index);
+        with_leaves_.erase(index);
+        restless_.erase(index);
+    }
+    /// Before a tick's looks: PackageMap::binding_count(). When it has grown, a reference may mean
+    /// another object than it did, which a look does not tell.
+    void begin(std::uint64_t binding_count) {
+        if (binding_count_ != binding_count) {
+            binding_count_ = binding_count;
+            unasked_.merge(with_references_);
+        }
+    }
+    /// Those of the objects 64 * word and on that are compared now without a look: what their
+    /// references mean is to be asked, or they changed the last time, and a look would ask leaves.
+    [[nodiscard]] std::uint64_t take_unlooked(std::size_t word, std::uint64_t objects) noexcept {
+        const std::uint64_t unasked = unasked_.word(word) & objects;
+        if (unasked != 0) {
+            unasked_.set_word(word, unasked_.word(word) & ~unasked);
+        }
+        return unasked | (restless_.word(word) & objects);
+    }
+    /// It was compared without a look, and did not change.
+    void rests(std::uint32_t index) noexcept { restless_.erase(index); }
 
     /// Those among objects 64 * word and on.
     [[nodiscard]] std::uint64_t word(std::size_t word) const noexcept {
@@ -52,7 +91,7 @@ class PolledObjects {
     /// `objects` those of which the world has no memory.
     [[nodiscard]] ScanPlan::Findings changed_of(std::size_t word, std::uint64_t& objects,
                                                 NetWorld& world,
-                                                std::array<const void*, 64>& memory) const {
+                                                std::array<const void*, 64>& memory) {
         if (objects == 0) {
             return {};
         }
@@ -68,11 +107,20 @@ class PolledObjects {
             }
             scanned[i].plan->prefetch(memory[i], scanned[i].shadow);
         }
-        return find_changed(scanned, memory.data(), objects);
+        const ScanPlan::Findings found = find_changed(scanned, memory.data(), objects);
+        if (const std::uint64_t restless = found.changed & with_leaves_.word(word); restless != 0) {
+            restless_.merge_word(word, restless);
+        }
+        return found;
     }
 
   private:
     BitRow objects_;
+    BitRow with_references_;  // of these
+    BitRow unasked_;          // their references are to be asked; also of some that are not polled
+    BitRow with_leaves_;      // of polled ones: ScanPlan::asks_leaves()
+    BitRow restless_;         // of these: they changed when they were looked at last
+    std::uint64_t binding_count_ = 0;
     // By index.
     Vector<ObjectHandle> handles_;
     Vector<ScannedObject> scanned_;

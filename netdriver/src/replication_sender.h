@@ -301,6 +301,13 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
         }
         return calls_.begin_flush(now);
     }
+    /// Now and then, behind begin_flush(): of pairs of which a call or the join asked what the
+    /// client has, account is no longer kept where what is under way tells it.
+    void end_accounts() {
+        if (pairs_.has_tracked() && initial_batch_.state() == InitialBatch::State::Finished) {
+            pairs_.tracked().for_each([this](std::uint32_t index) { pairs_.untrack(index); });
+        }
+    }
     /// Not too many of that function are queued.
     [[nodiscard]] bool may_queue_call(std::uint32_t index, FunctionIndex function) const noexcept {
         return call_sender_.may_queue_call(index, function);

@@ -235,7 +235,7 @@ void ReplicationServer::flush(NetTime now) {
             client->connection.close(CloseReason::CallsStalled, now);
         }
     }
-    close_stuck(now);
+    look_after_clients(now);
     close_left();
     update_relevancy();
     server_replicate_actors(now);
@@ -249,7 +249,7 @@ void ReplicationServer::flush(NetTime now) {
     give_back_room();
 }
 
-void ReplicationServer::close_stuck(NetTime now) {
+void ReplicationServer::look_after_clients(NetTime now) {
     constexpr std::uint64_t period = 64;  // each client in one of so many flushes
     const NetTime since = now.plus_milliseconds(-std::int64_t{settings_.config.waiting_timeout_ms});
     for (std::uint64_t i = changes_.flush % period; i < clients_.size(); i += period) {
@@ -258,6 +258,7 @@ void ReplicationServer::close_stuck(NetTime now) {
             client.connection.close(CloseReason::ReliableOverflow, now);
         }
         look_for_viewer(client);
+        client.sender.end_accounts();
     }
 }
 

@@ -36,6 +36,9 @@ inline void ReplicationServer::note_compared(const DueObject& due, bool has_chan
     if (due.is_polled()) {
         return;  // it is looked at again in the next flush, whatever becomes of it here
     }
+    if (!has_changed) {
+        polled_.rests(due.index);
+    }
     const bool is_due_again = state.is_due() && !due.info->is_torn_off();
     const bool is_paced = calendar_.is_paced(due.index);
     if (is_paced) {
@@ -82,6 +85,7 @@ void ReplicationServer::compare_by_rows(ServerLane& lane, LaneShare words, Chang
     for (std::size_t word = words.begin; word < words.end; ++word) {
         const std::uint64_t due = due_.word(word);
         std::uint64_t polled = due & polled_.word(word);
+        polled &= ~polled_.take_unlooked(word, polled);
         const ScanPlan::Findings found = polled_.changed_of(word, polled, world_, memory);
         due_count += static_cast<std::uint64_t>(std::popcount(due));
         same_count += static_cast<std::uint64_t>(std::popcount(polled & ~found.changed));
@@ -106,6 +110,7 @@ void ReplicationServer::compare_by_rows(ServerLane& lane, LaneShare words, Chang
 
 void ReplicationServer::compare_due_objects() {
     ++changes_.flush;
+    polled_.begin(guids_.binding_count());
     std::uint64_t due_count = 0;
     if (is_worth_lanes(lanes_.count() > 1 ? due_.count() : 0)) {
         due_count = compare_in_lanes();

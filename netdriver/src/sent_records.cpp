@@ -138,26 +138,26 @@ void SentRecords::track_bundle(const SentBundle& bundle) {
     if (!pairs_.has_tracked()) {
         return;
     }
-    bundle.for_each_block([&](const BundleBlock& block) {
-        if (CompleteVersions* complete = pairs_.tracked(block.index)) {
-            complete->take();
-            complete->sent({{block.version - 1, block.version}, {}}, false);
-        }
+    bundle.among(pairs_.tracked()).for_each_block([&](const BundleBlock& block) {
+        CompleteVersions& complete = pairs_.find_extra(block.index)->complete;
+        complete.take();
+        complete.sent({{block.version - 1, block.version}, {}}, false);
+        ++context_.counters.blocks_accounted;
     });
 }
 
 void SentRecords::bundles_delivered(const SentBundles& bundles, std::uint32_t count) {
     REPLAYOUT_ASSERT(pairs_.keeps_account());
-    PairValidator* validator = pairs_.validator();
     for (std::uint32_t i = 0; i < count; ++i) {
-        bundles[i].for_each_block([&](const BundleBlock& block) {
-            if (pairs_.has_tracked()) {
-                resolve_record(pairs_.find_extra(block.index), true);
-            }
-            if (validator != nullptr) {
-                validator->block_delivered(block.index);
-            }
+        const SentBundle bundle = bundles[i];
+        bundle.among(pairs_.tracked()).for_each_block([&](const BundleBlock& block) {
+            resolve_record(pairs_.find_extra(block.index), true);
+            ++context_.counters.blocks_accounted;
         });
+        if (PairValidator* validator = pairs_.validator()) {
+            bundle.for_each_block(
+                [&](const BundleBlock& block) { validator->block_delivered(block.index); });
+        }
     }
 }
 

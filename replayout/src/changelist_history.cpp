@@ -29,13 +29,15 @@ void ChangelistHistory::add_handles(const std::uint32_t* entry,
     }
 }
 
-void ChangelistHistory::collect(Version sent_version, VersionInterval lost,
-                                ChangeMask& candidates) const noexcept {
+std::uint32_t ChangelistHistory::collect(Version sent_version, VersionInterval lost,
+                                         ChangeMask& candidates) const noexcept {
     REPLAYOUT_ASSERT((candidates.bit_count() + word_bits - 1) / word_bits + 1 == entry_words_);
+    std::uint32_t visited = 0;
     for (std::uint32_t index = count_; index-- > 0;) {
+        ++visited;
         const Version version = version_at(index);
-        if (version <= sent_version && lost.is_empty()) {
-            break;
+        if (version <= sent_version && (lost.is_empty() || version <= lost.after)) {
+            break;  // and so are all that are older
         }
         // The oldest entry stands for all versions up to its own.
         const bool is_lost =
@@ -44,6 +46,7 @@ void ChangelistHistory::collect(Version sent_version, VersionInterval lost,
             add_handles(entry(index), candidates);
         }
     }
+    return visited;
 }
 
 void ChangelistHistory::collect_newest(ChangeMask& candidates) const noexcept {

@@ -165,6 +165,9 @@ inline void ChangelistState::note_words(std::uint64_t changed, std::uint32_t cou
 [[gnu::noinline, gnu::flatten]] bool ChangelistState::update_runs(const void* object,
                                                                   PackageMap& package_map,
                                                                   ReplicationCounters& counters) {
+    if (layout_->has_references() && package_map.binding_count() != binding_count_) {
+        return update_from(0, object, package_map, counters);
+    }
     const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
     const CompareRun* run = layout_->runs().data();
     const CompareRun* const end = run + layout_->root().run_end;
@@ -188,7 +191,18 @@ inline void ChangelistState::note_words(std::uint64_t changed, std::uint32_t cou
         note_words(changed, static_cast<std::uint32_t>(std::popcount(changed)), counters);
         return true;
     }
-    return update_differing(layout_->runs().data(), changed, object, package_map, counters);
+    const CompareRun* run = layout_->runs().data();
+    const CompareRun* const end = run + layout_->root().run_end;
+    while (run != end && is_equal_run(*run, buffer)) {
+        ++run;
+    }
+    if (run != end) {
+        return update_differing(run, changed, object, package_map, counters);
+    }
+    if (changed != 0) {
+        note_words(changed, static_cast<std::uint32_t>(std::popcount(changed)), counters);
+    }
+    return changed != 0;
 }
 
 inline std::uint64_t ChangelistState::update_row(const ScanPlan::WordRow& row,
@@ -214,23 +228,29 @@ inline std::uint64_t ChangelistState::update_row(const ScanPlan::WordRow& row,
     return differing << (row.handle - 1);
 }
 
-inline bool ChangelistState::is_equal_run(const CompareRun& run,
-                                          ConstObjectBuffer object) const noexcept {
+inline bool ChangelistState::is_equal_run(const CompareRun& run, ConstObjectBuffer object) const {
     return run.size != 0 ? equal_bytes((object + run.object_offset).data(),
                                        (shadow_.buffer() + run.shadow_offset).data(), run.size)
-                         : is_equal_text(run, object);
+                         : is_equal_leaf(run, object);
 }
 
-// Of a run without a size: false where it is something else than text, which is looked at closer.
-inline bool ChangelistState::is_equal_text(const CompareRun& run,
-                                           ConstObjectBuffer object) const noexcept {
-    if (run.cmd_start == run.cmd_end ||
-        layout_->cmd(run.cmd_start).type != RepLayoutCmdType::String) {
-        return false;
+// Of a run without a size: false also where only a closer look tells.
+inline bool ChangelistState::is_equal_leaf(const CompareRun& run, ConstObjectBuffer object) const {
+    if (run.cmd_start == run.cmd_end) {
+        return false;  // it stands before a group
     }
-    const StringOps& ops = layout_->cmd(run.cmd_start).property->string;
-    const std::string_view text = ops.view((object + run.object_offset).data(), ops.context);
-    const auto& kept = shadow_value<PmrString>(shadow_.buffer() + run.shadow_offset);
+    const RepLayoutCmd& cmd = layout_->cmd(run.cmd_start);
+    const std::byte* const value = (object + run.object_offset).data();
+    const ConstShadowBuffer shadow = shadow_.buffer() + run.shadow_offset;
+    if (cmd.type == RepLayoutCmdType::Object) {
+        return cmd.property->reference.get(value) == shadow_value<ShadowReference>(shadow).object;
+    }
+    if (cmd.type != RepLayoutCmdType::String) {
+        return false;  // to ask it twice costs as much as a look at all that is behind it
+    }
+    const StringOps& ops = cmd.property->string;
+    const std::string_view text = ops.view(value, ops.context);
+    const auto& kept = shadow_value<PmrString>(shadow);
     // Mostly a name, for which to call somebody takes longer than to compare it.
     return text.size() == kept.size() &&
            equal_bytes(reinterpret_cast<const std::byte*>(text.data()),

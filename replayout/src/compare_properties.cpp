@@ -56,8 +56,8 @@ void note_over_limit(CompareContext& context, const OverLimit& value) {
                                  ConstObjectBuffer object, ShadowBuffer shadow) {
     const ObjectHandle handle = cmd.property->reference.get(object.data());
     auto& kept = shadow_value<ShadowReference>(shadow);
-    if (handle == kept.object &&
-        (!context.are_handles_new || context.package_map->is_current(kept.guid, handle))) {
+    if (handle == kept.object && (!context.are_handles_new || handle.is_null() ||
+                                  context.package_map->is_current(kept.guid, handle))) {
         return false;
     }
     before_change(context, cmd, shadow);

@@ -6,6 +6,7 @@
 #include <replayout/reflection/property.h>
 #include <replayout/shadow_state.h>
 
+#include "equal_bytes.h"
 #include "group_limits.h"
 #include "struct_value.h"
 
@@ -16,14 +17,21 @@ namespace replayout {
 
 namespace {
 
-[[nodiscard]] bool leaves_differ(const RepLayout& layout, const RepScope& scope, CmdIndex from,
+/// What is compared, and whether a value that cannot be sent counts, which a compare leaves out.
+struct Question {
+    const RepLayout& layout;
+    bool counts_unsendable = false;
+};
+
+[[nodiscard]] bool leaves_differ(const Question& question, const RepScope& scope, CmdIndex from,
                                  CmdIndex to, ConstObjectBuffer object, ConstShadowBuffer shadow);
 
-[[nodiscard]] bool string_differs(const RepLayout& layout, const RepLayoutCmd& cmd,
+[[nodiscard]] bool string_differs(const Question& question, const RepLayoutCmd& cmd,
                                   ConstObjectBuffer object, ConstShadowBuffer shadow) {
     const StringOps& ops = cmd.property->string;
     const std::string_view text = ops.view(object.data(), ops.context);
-    return text != shadow_value<PmrString>(shadow) && text_can_be_sent(layout, text);
+    return text != shadow_value<PmrString>(shadow) &&
+           (question.counts_unsendable || text_can_be_sent(question.layout, text));
 }
 
 [[nodiscard]] bool bit_differs(const RepLayoutCmd& cmd, ConstObjectBuffer object,
@@ -39,21 +47,26 @@ namespace {
     return value != load_quantised(shadow.data(), quantised_size(cmd.property->quantisation));
 }
 
-[[nodiscard]] bool array_differs(const RepLayout& layout, CmdIndex index, ConstObjectBuffer object,
+[[nodiscard]] bool array_differs(const Question& question, CmdIndex index, ConstObjectBuffer object,
                                  ConstShadowBuffer shadow) {
+    const RepLayout& layout = question.layout;
     const RepLayoutCmd& cmd = layout.cmd(index);
     const ArrayOps& ops = cmd.property->array;
     const RepScope& element = layout.element_scope(index);
     const auto& kept = shadow_value<ShadowArray>(shadow);
     const std::size_t count = ops.count(object.data());
     if (count != kept.count) {
-        return count <= count_max_of(*cmd.property, layout.limits());
+        return question.counts_unsendable || count <= count_max_of(*cmd.property, layout.limits());
     }
     const auto* elements = static_cast<const std::byte*>(ops.data(object.data()));
+    if (count == 0 || (element.is_contiguous && element.shadow_size == cmd.element_size &&
+                       equal_bytes(elements, kept.elements, count * cmd.element_size))) {
+        return false;
+    }
     for (std::size_t i = 0; i < count; ++i) {
         const ConstObjectBuffer from(elements + i * cmd.element_size);
         const ConstShadowBuffer to(kept.elements + i * element.shadow_size);
-        if (leaves_differ(layout, element, element.cmd_start, element.cmd_end, from, to)) {
+        if (leaves_differ(question, element, element.cmd_start, element.cmd_end, from, to)) {
             return true;
         }
     }
@@ -61,8 +74,9 @@ namespace {
 }
 
 /// What a receiver would see of it, whether or not a fast array has marked it.
-[[nodiscard]] bool keyed_array_differs(const RepLayout& layout, CmdIndex index,
+[[nodiscard]] bool keyed_array_differs(const Question& question, CmdIndex index,
                                        ConstObjectBuffer object, ConstShadowBuffer shadow) {
+    const RepLayout& layout = question.layout;
     const RepLayoutCmd& cmd = layout.cmd(index);
     const ArrayKey& key = cmd.property->array_key;
     const RepScope& element = layout.element_scope(index);
@@ -85,7 +99,7 @@ namespace {
         }
         const ConstShadowBuffer to(kept.elements.elements +
                                    std::size_t{known} * element.shadow_size);
-        if (leaves_differ(layout, element, element.cmd_start, element.cmd_end,
+        if (leaves_differ(question, element, element.cmd_start, element.cmd_end,
                           ConstObjectBuffer(from), to)) {
             return true;
         }
@@ -94,25 +108,27 @@ namespace {
     return place != kept.count();
 }
 
-[[nodiscard]] bool leaf_differs(const RepLayout& layout, CmdIndex index, ConstObjectBuffer object,
+[[nodiscard]] bool leaf_differs(const Question& question, CmdIndex index, ConstObjectBuffer object,
                                 ConstShadowBuffer shadow) {
+    const RepLayout& layout = question.layout;
     const RepLayoutCmd& cmd = layout.cmd(index);
     const ConstObjectBuffer from = object + cmd.object_offset;
     const ConstShadowBuffer to = shadow + cmd.shadow_offset;
     switch (cmd.type) {
         case RepLayoutCmdType::String:
-            return string_differs(layout, cmd, from, to);
+            return string_differs(question, cmd, from, to);
         case RepLayoutCmdType::Object:
             return cmd.property->reference.get(from.data()) !=
                    shadow_value<ShadowReference>(to).object;
         case RepLayoutCmdType::NetSerializeStruct:
         case RepLayoutCmdType::NetDeltaStruct:
             return !structs_identical(*cmd.property->struct_type, from.data(), to.data()) &&
-                   struct_can_be_sent(*cmd.property->struct_type, from.data());
+                   (question.counts_unsendable ||
+                    struct_can_be_sent(*cmd.property->struct_type, from.data()));
         case RepLayoutCmdType::DynamicArray:
-            return array_differs(layout, index, from, to);
+            return array_differs(question, index, from, to);
         case RepLayoutCmdType::KeyedArray:
-            return keyed_array_differs(layout, index, from, to);
+            return keyed_array_differs(question, index, from, to);
         case RepLayoutCmdType::BitBool:
             return bit_differs(cmd, from, to);
         case RepLayoutCmdType::Quantised:
@@ -133,11 +149,12 @@ namespace {
            !is_within_limits(layout, scope, *group, object, shadow);
 }
 
-[[nodiscard]] bool leaves_differ(const RepLayout& layout, const RepScope& scope, CmdIndex from,
+[[nodiscard]] bool leaves_differ(const Question& question, const RepScope& scope, CmdIndex from,
                                  CmdIndex to, ConstObjectBuffer object, ConstShadowBuffer shadow) {
+    const RepLayout& layout = question.layout;
     for (CmdIndex index = from; index < to; index = layout.cmd(index).end_cmd) {
-        if (leaf_differs(layout, index, object, shadow) &&
-            !is_kept(layout, scope, index, object, shadow)) {
+        if (leaf_differs(question, index, object, shadow) &&
+            (question.counts_unsendable || !is_kept(layout, scope, index, object, shadow))) {
             return true;
         }
     }
@@ -176,7 +193,7 @@ namespace {
         const ConstShadowBuffer to(kept.elements.elements +
                                    std::size_t{known} * element.shadow_size);
         const bool is_marked = is_array_marked && key.fast.item_key(from) != kept.items[known].mark;
-        if (!is_marked && leaves_differ(layout, element, element.cmd_start, element.cmd_end,
+        if (!is_marked && leaves_differ({layout}, element, element.cmd_start, element.cmd_end,
                                         ConstObjectBuffer(from), to)) {
             return true;
         }
@@ -203,7 +220,12 @@ bool misses_item_marks(const RepLayout& layout, const RepParentCmd& parent,
 
 bool differs_from_shadow(const RepLayout& layout, const RepParentCmd& parent,
                          ConstObjectBuffer object, ConstShadowBuffer shadow) {
-    return leaves_differ(layout, layout.root(), parent.cmd_start, parent.cmd_end, object, shadow);
+    return leaves_differ({layout}, layout.root(), parent.cmd_start, parent.cmd_end, object, shadow);
+}
+
+bool is_same_leaf(const RepLayout& layout, CmdIndex index, ConstObjectBuffer object,
+                  ConstShadowBuffer shadow) {
+    return !leaf_differs({layout, true}, index, object, shadow);
 }
 
 }  // namespace replayout

@@ -13,6 +13,11 @@ namespace replayout {
 [[nodiscard]] bool differs_from_shadow(const RepLayout& layout, const RepParentCmd& parent,
                                        ConstObjectBuffer object, ConstShadowBuffer shadow);
 
+/// Whether a compare of the leaf would neither find a change nor leave one out. Of references it
+/// looks at handles alone.
+[[nodiscard]] bool is_same_leaf(const RepLayout& layout, CmdIndex index, ConstObjectBuffer object,
+                                ConstShadowBuffer shadow);
+
 /// Whether a fast array of the property holds a change that its own marks do not tell of: of an
 /// item, or of which items there are. Of an item without an id nobody was ever told.
 [[nodiscard]] bool misses_item_marks(const RepLayout& layout, const RepParentCmd& parent,

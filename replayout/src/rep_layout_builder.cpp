@@ -384,6 +384,7 @@ void RepLayoutBuilder::add_leaf(const Property& property, RepLayoutCmdType type,
     cmd.type = type;
     cmd.flags = flags;
     layout_->is_fully_shared_ = layout_->is_fully_shared_ && is_shared_whole(cmd);
+    layout_->has_references_ = layout_->has_references_ || cmd.type == RepLayoutCmdType::Object;
     layout_->has_net_serialize_structs_ =
         layout_->has_net_serialize_structs_ || cmd.type == RepLayoutCmdType::NetSerializeStruct;
     scope.shadow_size += footprint.size;

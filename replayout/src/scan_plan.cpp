@@ -4,8 +4,10 @@
 #include <replayout/scan_plan.h>
 #include <replayout/shadow_state.h>
 
+#include "differs_from_shadow.h"
 #include "equal_bytes.h"
 #include "native_value.h"
+#include "struct_value.h"
 
 #include <algorithm>
 #include <bit>
@@ -63,6 +65,7 @@ ScanPlan::ScanPlan(MemoryResource* resource)
     : chunks_(resource),
       words_(resource),
       texts_(resource),
+      leaves_(resource),
       longs_(resource),
       bytes_(resource),
       bits_(resource) {}
@@ -74,8 +77,8 @@ void ScanPlan::assign(const RepLayout& layout) {
          layout.runs().subspan(root.run_start, root.run_end - root.run_start)) {
         add(run, layout);
     }
-    has_small_ = !longs_.empty() || !bytes_.empty() || !bits_.empty();
     find_short_form();
+    has_small_ = (!longs_.empty() && !has_short_longs_) || !bytes_.empty() || !bits_.empty();
     shadow_last_.value = root.shadow_size > 0 ? root.shadow_size - 1 : 0;
     if (object_last_ < object_begin_) {
         object_begin_ = object_last_;  // there is nothing in it
@@ -99,8 +102,15 @@ void ScanPlan::add(const CompareRun& run, const RepLayout& layout) {
     } else if (cmd.type == RepLayoutCmdType::String) {
         const StringOps& ops = cmd.property->string;
         texts_.push_back({place, ops.is_std_string ? nullptr : &ops});
+    } else if (cmd.type == RepLayoutCmdType::Object && cmd.property->reference.is_plain) {
+        static_assert(offsetof(ShadowReference, object) == 0);
+        longs_.push_back(place);
     } else {
-        is_usable_ = false;
+        const bool is_struct = cmd.type == RepLayoutCmdType::NetSerializeStruct ||
+                               cmd.type == RepLayoutCmdType::NetDeltaStruct;
+        is_usable_ = is_usable_ && cmd.type != RepLayoutCmdType::KeyedArray &&
+                     !(is_struct && is_sent_within(layout, cmd));
+        leaves_.push_back({&layout, run.cmd_start});
     }
 }
 
@@ -122,6 +132,11 @@ void ScanPlan::find_short_form() {
         std::copy(chunks_.begin(), chunks_.end(), short_chunks_.begin());
         short_words_.fill(words_.empty() ? chunks_.back() : words_.back());
         std::copy(words_.begin(), words_.end(), short_words_.begin());
+        has_short_longs_ = !longs_.empty() && longs_.size() <= short_longs_.size();
+        if (has_short_longs_) {
+            short_longs_.fill(longs_.back());
+            std::copy(longs_.begin(), longs_.end(), short_longs_.begin());
+        }
     }
     const auto step = [](Place place) { return place.object_offset - place.shadow_offset; };
     const bool is_one_run =
@@ -129,7 +144,8 @@ void ScanPlan::find_short_form() {
                                  [&](Place place) { return step(place) == step(chunks_.front()); });
     const bool has_simple_texts =
         texts_.empty() || (texts_.size() == 1 && texts_.front().ops == nullptr);
-    is_simple_ = is_one_run && !has_small_ && has_simple_texts;
+    is_simple_ = is_one_run && longs_.empty() && bytes_.empty() && bits_.empty() &&
+                 leaves_.empty() && has_simple_texts;
 }
 
 void ScanPlan::add_bytes(Place begin, std::uint32_t size) {
@@ -180,6 +196,12 @@ std::uint64_t ScanPlan::difference_of_small(const std::byte* object,
     return difference;
 }
 
+bool ScanPlan::are_same_leaves(const std::byte* object, ConstShadowBuffer shadow) const {
+    return std::all_of(leaves_.begin(), leaves_.end(), [&](const Leaf& leaf) {
+        return is_same_leaf(*leaf.layout, leaf.cmd, ConstObjectBuffer(object), shadow);
+    });
+}
+
 // All of the plain bytes before it is asked whether any differs: mostly none does, and each
 // question costs more than a comparison.
 inline ScanPlan::Found ScanPlan::find(const std::byte* object,
@@ -191,6 +213,9 @@ inline ScanPlan::Found ScanPlan::find(const std::byte* object,
     std::uint64_t difference = is_short_
                                    ? difference_of_words<std::uint32_t>(short_words_, object, kept)
                                    : difference_of_words<std::uint32_t>(words_, object, kept);
+    if (has_short_longs_) {
+        difference |= difference_of_words<std::uint64_t>(short_longs_, object, kept);
+    }
     if (has_small_) {
         difference |= difference_of_small(object, kept);
     }
@@ -201,6 +226,9 @@ inline ScanPlan::Found ScanPlan::find(const std::byte* object,
         if (!is_same_text(text, object, shadow)) {
             return Found::Other;
         }
+    }
+    if (!leaves_.empty() && !are_same_leaves(object, shadow)) {
+        return Found::Other;
     }
     return chunk_difference.is_zero() ? Found::Same : Found::LongRuns;
 }

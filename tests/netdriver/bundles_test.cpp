@@ -314,4 +314,24 @@ TEST_CASE("Bundles: a client that leaves minds nothing that takes the place of w
     CHECK(crowd.net.client_text(1) == crowd.net.server_text());
 }
 
+TEST_CASE(
+    "Bundles: when a join is over no block is looked at by itself, whatever moves and is lost",
+    "[netdriver][bundles]") {
+    RegularCrowd crowd(300);
+    LinkSettings link;
+    link.loss = 0.1;
+    crowd.net.network().set_settings(link);
+    const auto accounted_in = [&](int ticks) {
+        const std::uint64_t before = crowd.counters().blocks_accounted;
+        for (int i = 0; i < ticks; ++i) {
+            crowd.net.tick([&] { crowd.change_all(); });
+        }
+        return crowd.counters().blocks_accounted - before;
+    };
+    (void)accounted_in(20);
+    crowd.net.join();  // beside movers, and with losses, so that first blocks come in pieces
+    CHECK(accounted_in(100) > 0);
+    CHECK(accounted_in(200) == 0);
+}
+
 }  // namespace replayout::test

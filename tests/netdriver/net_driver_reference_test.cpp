@@ -3,12 +3,14 @@
 // References between objects: before, during and after the life of their target.
 #include <replayout/netdriver/net_driver.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "support/catch.h"
 #include "support/net_fixture.h"
+#include "support/seeded_random.h"
 
 namespace replayout::test {
 namespace {
@@ -248,6 +250,53 @@ TEST_CASE("NetDriver: whoever asks for a reference that is none hears null",
     CHECK(named_by(net, pawn, path_of_friend(7)).is_null());
     CHECK(net.client_driver(0).find_reference(ObjectHandle{}, path_of_target()).is_null());
     CHECK(net.client_driver(0).find_reference(ObjectHandle{42}, path_of_target()).is_null());
+}
+
+TEST_CASE("NetDriver: a handle that is given to another object means that one, while all moves",
+          "[netdriver][net_driver][random]") {
+    const std::uint64_t seed = GENERATE(1, 2, 3, 4);
+    CAPTURE(seed);
+    SeededRandom random(seed);
+    NetFixtureOptions options;
+    options.link.loss = 0.05;
+    NetFixture net(options);
+    std::vector<ObjectHandle> hunters;
+    std::vector<ObjectHandle> prey;
+    for (int i = 0; i < 30; ++i) {
+        hunters.push_back(net.add_pawn());
+        prey.push_back(net.add_pawn());
+    }
+    net.join();
+    net.join();
+    std::vector<ObjectHandle> gone;  // they have their memory, and so their handle
+    for (int round = 0; round < 20; ++round) {
+        for (int tick = 0; tick < 40; ++tick) {
+            for (const ObjectHandle hunter : hunters) {
+                Pawn& pawn = net.pawn(hunter);
+                pawn.health += random.percent(30) ? 1 : 0;
+                if (random.percent(5)) {
+                    pawn.target = prey[random.below(30)];
+                    pawn.friends.assign(random.below(3), prey[random.below(30)]);
+                }
+            }
+            const ObjectHandle one = prey[random.below(30)];
+            if (const auto found = std::find(gone.begin(), gone.end(), one); found != gone.end()) {
+                gone.erase(found);
+                net.announce(one);
+            } else {
+                net.server_driver().remove_object(net.id_of(one));
+                gone.push_back(one);
+            }
+            net.tick();
+        }
+        for (const ObjectHandle one : gone) {
+            net.announce(one);
+        }
+        gone.clear();
+        REQUIRE(net.settle());
+        REQUIRE(net.client_text(0) == net.server_text());
+        REQUIRE(net.client_text(1) == net.server_text());
+    }
 }
 
 }  // namespace replayout::test

@@ -176,4 +176,57 @@ TEST_CASE("NetGUIDCache: an object that is added gets the id that was named, or 
     CHECK(cache.find_named(named).is_null());
 }
 
+TEST_CASE("NetGUIDCache: objects with handles that no value can hold bring no binding",
+          "[netdriver][net_guid_cache]") {
+    NetGUIDCache cache = make_cache(Authority::Assigns);
+    const std::uint64_t count = cache.binding_count();
+    for (std::uint64_t i = 1; i <= 5'000; ++i) {
+        const ObjectHandle object{i * 64};
+        cache.bind(cache.assign_to_new(object), object);
+    }
+    CHECK(cache.binding_count() == count);
+}
+
+TEST_CASE(
+    "NetGUIDCache: of new handles few are taken for forgotten ones, however many were forgotten",
+    "[netdriver][net_guid_cache]") {
+    const std::uint64_t step = GENERATE(1, 64, 4'096);
+    NetGUIDCache cache = make_cache(Authority::Assigns);
+    const std::uint64_t count = cache.binding_count();
+    constexpr std::uint64_t object_count = 50'000;
+    for (std::uint64_t i = 1; i <= object_count; ++i) {
+        const ObjectHandle object{i * step};
+        const NetGUID guid = cache.assign_to_new(object);
+        cache.bind(guid, object);
+        cache.unbind(guid);
+    }
+    CAPTURE(step);
+    CHECK(cache.binding_count() - count < object_count / 25);
+}
+
+TEST_CASE(
+    "NetGUIDCache: a handle that a value still holds is known however many were forgotten since",
+    "[netdriver][net_guid_cache]") {
+    NetGUIDCache cache = make_cache(Authority::Assigns);
+    const ObjectHandle gate{7};
+    const NetGUID named = cache.assign_to_new(gate);
+    cache.bind(named, gate);
+    cache.unbind(named);
+    std::uint64_t asked_at = cache.binding_count();
+    for (std::uint64_t i = 1; i <= 40'000; ++i) {
+        const ObjectHandle object{i * 64};
+        const NetGUID guid = cache.assign_to_new(object);
+        cache.bind(guid, object);
+        cache.unbind(guid);
+        if (cache.binding_count() != asked_at) {  // as a compare does
+            REQUIRE(cache.is_current(named, gate));
+            asked_at = cache.binding_count();
+        }
+    }
+    const NetGUID again = cache.assign_to_new(gate);
+    CHECK(again != named);
+    CHECK(cache.binding_count() != asked_at);
+    CHECK_FALSE(cache.is_current(named, gate));
+}
+
 }  // namespace replayout

@@ -72,6 +72,25 @@ TEST_CASE("ChangelistHistory: adds what lies in the lost interval",
     CHECK(collect(history, 6, {0, 6}) == Handles{1, 2, 3, 4, 5, 6});
 }
 
+TEST_CASE(
+    "ChangelistHistory: a loss looks at entries from the newest to the lost ones, and one more",
+    "[replayout][changelist_history]") {
+    ChangelistHistory history(handle_count, std::pmr::get_default_resource());
+    for (Version version = 1; version <= 64; ++version) {
+        history.add(version, make_mask({version}));
+    }
+    const auto visited = [&](Version sent_version, VersionInterval lost) {
+        ChangeMask mask = make_mask({});
+        return history.collect(sent_version, lost, mask);
+    };
+    CHECK(visited(64, {}) == 1);
+    CHECK(visited(63, {}) == 2);
+    CHECK(visited(64, {63, 64}) == 2);
+    CHECK(visited(64, {61, 62}) == 4);
+    CHECK(visited(62, {61, 62}) == 4);
+    CHECK(visited(64, {0, 64}) == 64);
+}
+
 TEST_CASE("ChangelistHistory: keeps what it adds to", "[replayout][changelist_history]") {
     ChangelistHistory history(handle_count, std::pmr::get_default_resource());
     history.add(1, make_mask({5}));

@@ -8,11 +8,13 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
 #include "support/block_sender.h"
 #include "support/catch.h"
+#include "support/random_editor.h"
 #include "support/seeded_random.h"
 #include "support/test_layout.h"
 #include "support/test_types.h"
@@ -204,9 +206,56 @@ TEST_CASE("ScanPlan: a text that cannot be sent is looked at in each update, and
     CHECK(sender.state.version() == 0);
 }
 
-TEST_CASE("ScanPlan: a class with an array or a reference has none", "[replayout][scan_plan]") {
-    CHECK(TestLayout(build_soldier)->scan_plan() == nullptr);
-    CHECK(TestLayout(build_ledger)->scan_plan() == nullptr);
+struct Stock {
+    std::uint32_t id = 0;
+    std::uint32_t count = 0;
+};
+
+struct Store {
+    std::vector<Stock> stocks;
+};
+
+[[nodiscard]] Result<const Type*> build_store(TypeRegistry& registry) {
+    (void)struct_builder<Stock>(registry, "Stock")
+        .property<&Stock::id>()
+        .property<&Stock::count>()
+        .build();
+    return class_builder<Store>(registry, "Store")
+        .property<&Store::stocks>()
+        .keyed_by<&Stock::id>()
+        .build();
+}
+
+TEST_CASE("ScanPlan: a class with a keyed array has none", "[replayout][scan_plan]") {
+    CHECK(TestLayout(build_store)->scan_plan() == nullptr);
+}
+
+TEST_CASE(
+    "ScanPlan: references, arrays, optional values and structs that serialize themselves are found",
+    "[replayout][scan_plan][random]") {
+    const auto play = [&]<typename Object>(Object&&, Result<const Type*> (*build)(TypeRegistry&)) {
+        const TestLayout layout(build);
+        for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+            CAPTURE(layout->name(), seed);
+            std::mt19937_64 random(seed);
+            RandomEditor editor(random, 5);
+            TwinSenders twins(*layout);
+            Object object;
+            int changed_count = 0;
+            for (int tick = 0; tick < 60; ++tick) {
+                for (std::uint64_t edits = random() % 4; edits > 0; --edits) {
+                    editor.edit(layout->type(), &object);
+                }
+                changed_count += twins.update(&object) ? 1 : 0;
+            }
+            CHECK(changed_count > 20);
+        }
+    };
+    play(Soldier(), build_soldier);
+    play(Ledger(), build_ledger);
+    play(Locker(), build_locker);
+    play(Drone(), build_drone);
+    play(Depot(), build_depot);
 }
 
 TEST_CASE("ScanPlan: of a row of objects those that changed are told, and no others",

@@ -50,8 +50,10 @@ class ChangelistHistory {
     }
 
     /// Adds to `candidates` every handle that may be owed to a receiver that was sent everything up
-    /// to `sent_version` and lost `lost`.
-    void collect(Version sent_version, VersionInterval lost, ChangeMask& candidates) const noexcept;
+    /// to `sent_version` and lost `lost`. Returns how many entries it looked at: those that are
+    /// newer than either, and one more.
+    std::uint32_t collect(Version sent_version, VersionInterval lost,
+                          ChangeMask& candidates) const noexcept;
 
     /// Adds what changed in the newest version. Requires one.
     void collect_newest(ChangeMask& candidates) const noexcept;

@@ -262,9 +262,8 @@ class ChangelistState {
     void end_word_marks() noexcept;
     /// These changed, so many.
     void note_words(std::uint64_t changed, std::uint32_t count, ReplicationCounters& counters);
-    [[nodiscard]] bool is_equal_run(const CompareRun& run, ConstObjectBuffer object) const noexcept;
-    [[nodiscard]] bool is_equal_text(const CompareRun& run,
-                                     ConstObjectBuffer object) const noexcept;
+    [[nodiscard]] bool is_equal_run(const CompareRun& run, ConstObjectBuffer object) const;
+    [[nodiscard]] bool is_equal_leaf(const CompareRun& run, ConstObjectBuffer object) const;
     void note_changes(ReplicationCounters& counters);
     void finish_changes();
 

@@ -166,6 +166,9 @@ class RepLayout {
         return has_net_serialize_structs_;
     }
 
+    /// Some leaf, in an array maybe, is a reference.
+    [[nodiscard]] bool has_references() const noexcept { return has_references_; }
+
     /// Some property is a struct with a NetDeltaSerializer; its receivers need DeltaStates.
     [[nodiscard]] bool has_delta_structs() const noexcept { return has_delta_structs_; }
 
@@ -274,6 +277,7 @@ class RepLayout {
     LifetimeConditionSet conditions_;
     bool is_fully_shared_ = true;
     bool has_net_serialize_structs_ = false;
+    bool has_references_ = false;
     bool has_delta_structs_ = false;
     std::uint32_t sent_within_us_ = 0;
     ChangeMask polled_parents_;

@@ -46,6 +46,9 @@ struct ReplicationCounters {
     std::uint64_t bundles_built = 0;    ///< rows of blocks laid down for all connections
     /// Of a bundle, or as much of it as went into one packet of one connection.
     std::uint64_t bundles_copied = 0;
+    /// Of blocks in bundles, looked at one by one when they were sent and when they were delivered:
+    /// a call, or a join, had asked how complete the client's copy of the object is.
+    std::uint64_t blocks_accounted = 0;
     /// Values encoded for one receiver, sharing being on: EncodeReason::NotShared.
     std::uint64_t values_unshared = 0;
     std::uint64_t values_over_limit = 0;  ///< left out, once a compare: see RepLimits; or not UTF-8

@@ -2,8 +2,9 @@
 //
 // How to tell, of many objects in a row, those that did not change: where most are looked at in
 // every tick and few change, that is what polling costs. A plan is one list of places for a class,
-// made with its layout, so nothing is decided for an object, and nobody is called but for text that
-// only the game can read:
+// made with its layout, so nothing is decided for an object, and nobody is called but for values
+// that only the game can read, and for what has other values in it (arrays, structs with a
+// NetSerializer):
 //
 //     object   [ px py pz qx ... health state |gap| ammo owner   name ]
 //              |-16 bytes-|-16 bytes-|            |-4-|           text
@@ -45,9 +46,13 @@ class ScanPlan {
 
     /// Makes it the plan of a layout that has all its runs.
     void assign(const RepLayout& layout);
-    /// Bytes, bits and text are all that there is of an object. Else it has no plan, and is
-    /// compared by its runs.
+    /// False of an object of which a look at its values does not tell all: it has a keyed array, or
+    /// values that are sent in the end though Identical tolerates them. It is compared by its runs.
+    /// Of references a scan looks at handles, and not at what they mean.
     [[nodiscard]] bool is_usable() const noexcept { return is_usable_; }
+
+    /// A look asks leaves one by one, which costs about what a compare of them does.
+    [[nodiscard]] bool asks_leaves() const noexcept { return !leaves_.empty(); }
 
     /// Whether each value of the object is what its shadow holds. Requires a plan that is usable.
     [[nodiscard]] bool is_same(const void* object, ConstShadowBuffer shadow) const noexcept;
@@ -87,6 +92,11 @@ class ScanPlan {
         Place place;
         const StringOps* ops;  ///< null: it is a std::string
     };
+    /// A leaf that is asked by its command.
+    struct Leaf {
+        const RepLayout* layout;
+        CmdIndex cmd;
+    };
 
     void add(const CompareRun& run, const RepLayout& layout);
     void find_word_row(const CompareRun& run, const RepLayout& layout);
@@ -97,6 +107,8 @@ class ScanPlan {
         const std::byte* object, const std::byte* shadow) const noexcept;
     [[nodiscard]] inline bool is_same_text(const Text& text, const std::byte* object,
                                            ConstShadowBuffer shadow) const noexcept;
+    [[gnu::noinline]] [[nodiscard]] bool are_same_leaves(const std::byte* object,
+                                                         ConstShadowBuffer shadow) const;
     enum class Found : std::uint8_t { Same, LongRuns, Other };
     [[nodiscard]] inline Found find(const std::byte* object,
                                     ConstShadowBuffer shadow) const noexcept;
@@ -114,10 +126,11 @@ class ScanPlan {
     std::pmr::vector<Place> chunks_;  // of sixteen bytes
     std::pmr::vector<Place> words_;   // of four
     std::pmr::vector<Text> texts_;
+    std::pmr::vector<Leaf> leaves_;
     std::pmr::vector<Place> longs_;  // of eight
     std::pmr::vector<Place> bytes_;  // of one
     std::pmr::vector<Bit> bits_;
-    bool has_small_ = false;  // any of the three before
+    bool has_small_ = false;  // any of the two before, or more of the third than have their place
     bool is_usable_ = false;
     // Of most classes chunks and words are so few that they have their place here, the last of them
     // several times, and are compared without a loop.
@@ -127,6 +140,8 @@ class ScanPlan {
     bool is_simple_ = false;
     std::array<Place, 4> short_chunks_{};
     std::array<Place, 2> short_words_{};
+    std::array<Place, 2> short_longs_{};
+    bool has_short_longs_ = false;
     WordRow word_row_;
     // Of what is compared.
     std::uint32_t object_begin_ = 0xFFFF'FFFF;

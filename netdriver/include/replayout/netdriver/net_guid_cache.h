@@ -11,6 +11,7 @@
 // destroyed.
 #pragma once
 
+#include <replayout/netdriver/forgotten_handles.h>
 #include <replayout/package_map.h>
 #include <replayout/reflection/diagnostics.h>
 #include <replayout/reflection/hash.h>
@@ -48,6 +49,7 @@ class NetGUIDCache final : public PackageMap {
     [[nodiscard]] NetGUID assign(ObjectHandle object);
     [[nodiscard]] ObjectHandle object_of(NetGUID guid) override;
     [[nodiscard]] std::uint64_t binding_count() const noexcept override { return binding_count_; }
+    /// Any thread, beside others that ask.
     [[nodiscard]] bool is_current(NetGUID guid, ObjectHandle object) const noexcept override;
     /// For an object that is added: the id that references gave to its handle, or a new one if
     /// another object had that. Null: another object that is still bound has the handle.
@@ -101,7 +103,11 @@ class NetGUIDCache final : public PackageMap {
     std::pmr::unordered_map<std::uint64_t, std::uint64_t> named_by_guid_;  // a server's alone
     std::pmr::unordered_map<std::uint64_t, std::uint64_t, TableHash> objects_by_guid_;
     std::uint64_t last_guid_ = 0;
-    std::uint64_t binding_count_ = 0;  // of assign_to_new()
+    /// Nothing is behind the id of the handle any more, and values may hold both.
+    void forget(ObjectHandle object);
+
+    std::uint64_t binding_count_ = 0;
+    mutable ForgottenHandles forgotten_;  // whoever asks keeps what is still held
     Authority authority_;
     bool keeps_names_ = false;
 };

@@ -53,6 +53,9 @@ struct StringOps {
 struct ReferenceOps {
     ObjectHandle (*get)(const void* reference) = nullptr;
     void (*set)(void* reference, ObjectHandle object) = nullptr;
+    /// The reference is the eight bytes of ObjectHandle::value, so it can be compared without
+    /// get().
+    bool is_plain = false;
 };
 
 /// Operations of a contiguous container with value_type, size(), data() and resize().
@@ -131,6 +134,7 @@ template <typename Reference>
     static_assert(std::is_same_v<Reference, ObjectHandle> || std::is_pointer_v<Reference>,
                   "a reference of another type needs ReferenceOps of its own");
     ReferenceOps ops;
+    ops.is_plain = sizeof(Reference) == sizeof(std::uint64_t);
     if constexpr (std::is_same_v<Reference, ObjectHandle>) {
         ops.get = [](const void* reference) {
             return *static_cast<const ObjectHandle*>(reference);
