@@ -58,23 +58,18 @@ std::uint64_t BundleRun::blocks_in(const Bundle& bundle, const BitRow& objects) 
     return blocks;
 }
 
-const BundleBlock* SentBundle::find(std::uint32_t index) const noexcept {
-    const Bundle& all = run->bundles()[bundle];
+bool SentBundle::carries(std::uint32_t index) const noexcept {
     if (run->has_places()) {
         const BlockPlace place = run->find(index);
-        return place.is_any() && place.bundle() == bundle && (blocks & place.bit()) != 0
-                   ? &run->blocks()[all.begin +
-                                    static_cast<std::size_t>(std::countr_zero(place.bit()))]
-                   : nullptr;
+        return place.is_any() && place.bundle() == bundle && (blocks & place.bit()) != 0;
     }
+    const Bundle& all = run->bundles()[bundle];
     const std::span<const BundleBlock> among = run->blocks().subspan(all.begin, all.block_count());
     const auto found = std::lower_bound(
         among.begin(), among.end(), index,
         [](const BundleBlock& block, std::uint32_t sought) { return block.index < sought; });
     return found != among.end() && found->index == index &&
-                   ((blocks >> (found - among.begin())) & 1) != 0
-               ? &*found
-               : nullptr;
+           ((blocks >> (found - among.begin())) & 1) != 0;
 }
 
 }  // namespace replayout

@@ -350,8 +350,8 @@ struct SentBundle {
             visit(begin[std::countr_zero(left)]);
         }
     }
-    /// The block of that object, if it is among them; else null. O(log blocks).
-    [[nodiscard]] const BundleBlock* find(std::uint32_t index) const noexcept;
+    /// A block of that object is among them. O(log blocks).
+    [[nodiscard]] bool carries(std::uint32_t index) const noexcept;
     /// Those of these objects.
     [[nodiscard]] SentBundle among(const BitRow& objects) const noexcept {
         return {run, bundle, blocks & run->blocks_in(run->bundles()[bundle], objects)};
@@ -389,14 +389,13 @@ struct SentBundles {
             first.blocks = first.run->bundles()[first.bundle].all_blocks();
         }
     }
-    /// Calls `visit(const BundleBlock&)` for each block of that object. O(bundles x log blocks).
-    template <typename Visitor>
-    void for_each_of(std::uint32_t index, Visitor visit) const {
+    /// How many of them carry a block of that object. O(bundles x log blocks).
+    [[nodiscard]] std::uint32_t carrying(std::uint32_t index) const noexcept {
+        std::uint32_t result = 0;
         for (std::uint32_t i = 0; i < count; ++i) {
-            if (const BundleBlock* const block = (*this)[i].find(index)) {
-                visit(*block);
-            }
+            result += (*this)[i].carries(index) ? 1u : 0u;
         }
+        return result;
     }
 };
 

@@ -36,10 +36,11 @@ class CompleteVersions {
         records_.assign(records_in_flight, Record{});
         first_ = 0;
         lowered_count_ = 0;
-        complete_ = 0;
         taken_debt_ = no_debt;
     }
-    void end() noexcept {
+    /// What is known stays known.
+    void end(Version complete) noexcept {
+        complete_ = complete;
         is_tracking_ = false;
         records_.clear();
         first_ = 0;

@@ -53,45 +53,23 @@ CompleteVersions* ConnectionPairs::tracked(std::uint32_t index) noexcept {
 CompleteVersions& ConnectionPairs::track(std::uint32_t index) {
     PairExtra& extra = extra_of(index);
     if (!extra.complete.is_tracking()) {
-        begin_account(index, extra);
+        extra.complete.begin(std::uint32_t{(*this)[index].in_flight} + bundles_with(index) -
+                             extra.paused.count());
         tracked_.insert(index);
         ++tracked_count_;
     }
     return extra.complete;
 }
 
-void ConnectionPairs::begin_account(std::uint32_t index, PairExtra& extra) const {
-    CompleteVersions& complete = extra.complete;
-    if (!has_bundles_alone(index, extra)) {
-        complete.begin(std::uint32_t{(*this)[index].in_flight} + bundles_with(index) -
-                       extra.paused.count());
-        return;
-    }
-    // Whatever was lost before has arrived since, or it would be under way outside bundles.
-    complete.begin(0);
-    packets_.for_each_bundled(index, objects_.at(index)->bundled_flush(),
-                              [&](const BundleBlock& block) {
-                                  complete.sent({{block.version - 1, block.version}, {}}, false);
-                              });
-}
-
-bool ConnectionPairs::has_bundles_alone(std::uint32_t index, const PairExtra& extra) const {
-    return channel_state(pairs_[index]) == ChannelState::Open && (*this)[index].is_exact() &&
-           extra.is_at_rest();
-}
-
-void ConnectionPairs::untrack(std::uint32_t index) {
-    PairExtra& extra = *find_extra(index);
-    if (!has_bundles_alone(index, extra)) {
-        return;
-    }
-    const Version version = extra.complete.version((*this)[index]);
-    begin_account(index, extra);
-    REPLAYOUT_ASSERT(extra.complete.version((*this)[index]) == version);
-    (void)version;
-    extra.complete.end();
-    tracked_.clear(index);
-    --tracked_count_;
+void ConnectionPairs::untrack_all() {
+    tracked_.for_each([this](std::uint32_t index) {
+        PairExtra& extra = *find_extra(index);
+        if (extra.is_at_rest()) {
+            extra.complete.end(extra.complete.version((*this)[index]));
+            tracked_.clear(index);
+            --tracked_count_;
+        }
+    });
 }
 
 void ConnectionPairs::erase_extra(std::uint32_t index) noexcept {

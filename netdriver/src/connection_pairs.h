@@ -180,9 +180,9 @@ class ConnectionPairs {
     }
     /// Account is kept from now on.
     [[nodiscard]] CompleteVersions& track(std::uint32_t index);
-    /// Account is no longer kept, if whoever asks again learns the same: the pair is as if it were
-    /// regular, so what is under way tells it.
-    void untrack(std::uint32_t index);
+    /// Account is no longer kept, but of what is known of these pairs now. Who asks again later
+    /// finds that, and what was sent since in doubt.
+    void untrack_all();
     /// Of a layout that has deltas; null of any other. Valid until another one is made.
     [[nodiscard]] DeltaStates* deltas_of(std::uint32_t index);
     /// Null: nothing of them was sent.
@@ -265,9 +265,6 @@ class ConnectionPairs {
                                             const ObjectFacts& facts) const noexcept;
     /// The channel opens again over the object that the client kept.
     void start_over(std::uint32_t index);
-    /// Nothing is lost, and what is under way are blocks of bundles.
-    [[nodiscard]] bool has_bundles_alone(std::uint32_t index, const PairExtra& extra) const;
-    void begin_account(std::uint32_t index, PairExtra& extra) const;
     /// A loss is about to be noted in the pair.
     void add_lost_part(std::uint32_t index, const LostPart& part, PairExtra* extra);
     /// Owes what a receiver sees by `after` and did not by `before`.

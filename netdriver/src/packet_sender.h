@@ -169,18 +169,6 @@ class PacketSender final : private PacketNotifyHandler {
     /// flush. O(bundles under way), where it is not older than all of them.
     [[nodiscard]] std::uint32_t bundles_with(std::uint32_t object_index,
                                              std::uint64_t bundled_flush) const noexcept;
-    /// Calls `visit(const BundleBlock&)` for each of these, the oldest first.
-    template <typename Visitor>
-    void for_each_bundled(std::uint32_t object_index, std::uint64_t bundled_flush,
-                          Visitor visit) const {
-        if (sent_bundles_.count() == 0 ||
-            bundled_flush < sent_bundles_.front().first.run->flush()) {
-            return;
-        }
-        for (std::size_t i = 0; i < sent_bundles_.count(); ++i) {
-            sent_bundles_.at(i).for_each_of(object_index, visit);
-        }
-    }
 
     /// Writes what waits: opens that were lost, messages, values, each as far as its share and the
     /// window of bunches go. False: an open still waits, so no block may go out.

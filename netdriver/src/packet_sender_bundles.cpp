@@ -103,8 +103,13 @@ std::uint32_t PacketSender::send_bundles(BundleRun& run, std::uint32_t begin, st
 
 std::uint32_t PacketSender::bundles_with(std::uint32_t object_index,
                                          std::uint64_t bundled_flush) const noexcept {
+    if (sent_bundles_.count() == 0 || bundled_flush < sent_bundles_.front().first.run->flush()) {
+        return 0;
+    }
     std::uint32_t count = 0;
-    for_each_bundled(object_index, bundled_flush, [&](const BundleBlock&) { ++count; });
+    for (std::size_t i = 0; i < sent_bundles_.count(); ++i) {
+        count += sent_bundles_.at(i).carrying(object_index);
+    }
     return count;
 }
 

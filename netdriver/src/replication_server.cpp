@@ -258,7 +258,9 @@ void ReplicationServer::look_after_clients(NetTime now) {
             client.connection.close(CloseReason::ReliableOverflow, now);
         }
         look_for_viewer(client);
-        client.sender.end_accounts();
+        if (is_joined(client)) {
+            client.sender.end_accounts();
+        }
     }
 }
 
