@@ -36,9 +36,6 @@ inline void ReplicationServer::note_compared(const DueObject& due, bool has_chan
     if (due.is_polled()) {
         return;  // it is looked at again in the next flush, whatever becomes of it here
     }
-    if (!has_changed) {
-        polled_.rests(due.index);
-    }
     const bool is_due_again = state.is_due() && !due.info->is_torn_off();
     const bool is_paced = calendar_.is_paced(due.index);
     if (is_paced) {
@@ -60,6 +57,9 @@ inline bool ReplicationServer::update(const DueObject& due, PackageMap& ids, Net
         return state.update_changed(due.memory, ids, stats.replication);
     }
     const bool has_changed = state.update(due.memory, ids, stats.replication);
+    if (!has_changed) {
+        polled_.rests(due.index);
+    }
     if (state.has_tolerated()) [[unlikely]] {
         tolerated_.note(due.index);
     }
