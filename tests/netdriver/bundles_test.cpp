@@ -322,7 +322,7 @@ TEST_CASE("Bundles: blocks are looked at one by one only while a call or a join 
     options.link.latency_ms = 40;
     CallFixture game(options);
     std::vector<ObjectHandle> turrets;
-    for (int i = 0; i < 200; ++i) {
+    for (int i = 0; i < 60; ++i) {
         turrets.push_back(game.add());
     }
     game.join(
