@@ -258,9 +258,6 @@ void ReplicationServer::look_after_clients(NetTime now) {
             client.connection.close(CloseReason::ReliableOverflow, now);
         }
         look_for_viewer(client);
-        if (is_joined(client)) {
-            client.sender.end_accounts();
-        }
     }
 }
 

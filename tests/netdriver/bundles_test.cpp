@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "support/call_game.h"
 #include "support/catch.h"
 #include "support/net_fixture.h"
 
@@ -313,44 +312,6 @@ TEST_CASE("Bundles: a client that leaves minds nothing that takes the place of w
     crowd.net.tick(20);
     CHECK(crowd.net.client_text(0) == crowd.net.server_text());
     CHECK(crowd.net.client_text(1) == crowd.net.server_text());
-}
-
-TEST_CASE("Bundles: blocks are looked at one by one only while a call or a join asks for them",
-          "[netdriver][bundles]") {
-    CallFixtureOptions options;
-    options.link.loss = 0.1;
-    options.link.latency_ms = 40;
-    CallFixture game(options);
-    std::vector<ObjectHandle> turrets;
-    for (int i = 0; i < 60; ++i) {
-        turrets.push_back(game.add());
-    }
-    game.join(
-        3, [](std::size_t, const Turret&, const Order&) {}, [](std::size_t, ObjectHandle) {});
-    const auto accounted_in = [&](int ticks) {
-        const auto& counters = game.server().driver.stats().replication;
-        const std::uint64_t before = counters.blocks_accounted;
-        const std::uint64_t copies_before = counters.bundles_copied;
-        for (int i = 0; i < ticks; ++i) {
-            game.tick([&] {
-                for (const ObjectHandle turret : turrets) {
-                    ++game.turret(turret).power;
-                }
-            });
-        }
-        CHECK(counters.bundles_copied > copies_before);
-        return counters.blocks_accounted - before;
-    };
-    (void)game.join();  // beside movers, and with losses, so that first blocks come in pieces
-    (void)accounted_in(300);
-    CHECK(accounted_in(200) == 0);
-    for (int i = 0; i < 20; ++i) {
-        CHECK(game.call(turrets[static_cast<std::size_t>(i)], "multicast_boom", {1, {}, ""}) ==
-              CallResult::Sent);
-    }
-    CHECK(accounted_in(20) > 0);
-    (void)accounted_in(17 * 64);
-    CHECK(accounted_in(200) == 0);
 }
 
 }  // namespace replayout::test
