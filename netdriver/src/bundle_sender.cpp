@@ -22,7 +22,7 @@ struct BlockSums {
     std::uint64_t body_bytes = 0;
 };
 
-/// Of these blocks of a bundle: by the sums of all, where most are among them.
+/// Sums over these blocks of a bundle. If most blocks are among them, it subtracts the others.
 [[nodiscard]] BlockSums sums_of(const BundleRun& run, std::uint32_t bundle,
                                 std::uint64_t blocks) noexcept {
     const Bundle& all = run.bundles()[bundle];

@@ -36,14 +36,6 @@ class CompleteVersions {
         records_.assign(records_in_flight, Record{});
         first_ = 0;
         lowered_count_ = 0;
-        taken_debt_ = no_debt;
-    }
-    /// What is known stays known.
-    void end(Version complete) noexcept {
-        complete_ = complete;
-        is_tracking_ = false;
-        records_.clear();
-        first_ = 0;
     }
 
     /// What is owed is taken, to be sent in the records that follow, or is nothing after all.

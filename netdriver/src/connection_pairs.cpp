@@ -61,17 +61,6 @@ CompleteVersions& ConnectionPairs::track(std::uint32_t index) {
     return extra.complete;
 }
 
-void ConnectionPairs::untrack_all() {
-    tracked_.for_each([this](std::uint32_t index) {
-        PairExtra& extra = *find_extra(index);
-        if (extra.is_at_rest()) {
-            extra.complete.end(extra.complete.version((*this)[index]));
-            tracked_.clear(index);
-            --tracked_count_;
-        }
-    });
-}
-
 void ConnectionPairs::erase_extra(std::uint32_t index) noexcept {
     extras_.erase(index);
     if (tracked_.test(index)) {

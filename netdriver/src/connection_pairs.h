@@ -180,9 +180,6 @@ class ConnectionPairs {
     }
     /// Account is kept from now on.
     [[nodiscard]] CompleteVersions& track(std::uint32_t index);
-    /// Account is no longer kept, but of what is known of these pairs now. Who asks again later
-    /// finds that, and what was sent since in doubt.
-    void untrack_all();
     /// Of a layout that has deltas; null of any other. Valid until another one is made.
     [[nodiscard]] DeltaStates* deltas_of(std::uint32_t index);
     /// Null: nothing of them was sent.

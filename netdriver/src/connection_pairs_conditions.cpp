@@ -90,8 +90,8 @@ void ConnectionPairs::owe_from_start(std::uint32_t index, const RepRange& handle
     }
     note_lost_while_paused(index, handles, all);
     owe_part(index, {all, handles});
-    if (PairExtra* extra = find_extra(index)) {
-        extra->complete.began_to_see_more();
+    if (CompleteVersions* complete = tracked(index)) {
+        complete->began_to_see_more();
     }
     if (!dormancy_.is_resting(index)) {
         pending().set(index);

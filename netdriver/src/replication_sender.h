@@ -301,20 +301,6 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
         }
         return calls_.begin_flush(now);
     }
-    /// Now and then, behind begin_flush(): account is no longer kept of what the client has of an
-    /// object. When its join is over nobody asks; after a call others may follow, which carry the
-    /// less the more is known, so of that it is kept longer.
-    void end_accounts() {
-        if (!pairs_.has_tracked() || initial_batch_.state() != InitialBatch::State::Finished) {
-            return;
-        }
-        constexpr std::uint32_t visits_kept = 16;
-        ++account_visits_;
-        if (account_visits_ == 1 || account_visits_ > visits_kept) {
-            pairs_.untrack_all();
-            account_visits_ = 1;
-        }
-    }
     /// Not too many of that function are queued.
     [[nodiscard]] bool may_queue_call(std::uint32_t index, FunctionIndex function) const noexcept {
         return call_sender_.may_queue_call(index, function);
@@ -458,7 +444,6 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     std::uint32_t first_index_ = 0;            // where the next flush begins, without a cap
     BundleSender bundle_sender_;  // keeps references to parts behind it, and does not use them yet
     InitialBatch initial_batch_;
-    std::uint32_t account_visits_ = 0;  // of end_accounts(), where there were accounts
     // The other parts, each made of those before it.
     alignas(64) ConnectionPairs pairs_;
     SenderSettings settings_;

@@ -234,7 +234,7 @@ inline bool ChangelistState::is_equal_run(const CompareRun& run, ConstObjectBuff
                          : is_equal_leaf(run, object);
 }
 
-// Of a run without a size: false also where only a closer look tells.
+// For a run without a size. False also if only a closer look can tell.
 inline bool ChangelistState::is_equal_leaf(const CompareRun& run, ConstObjectBuffer object) const {
     if (run.cmd_start == run.cmd_end) {
         return false;  // it stands before a group
@@ -246,7 +246,7 @@ inline bool ChangelistState::is_equal_leaf(const CompareRun& run, ConstObjectBuf
         return cmd.property->reference.get(value) == shadow_value<ShadowReference>(shadow).object;
     }
     if (cmd.type != RepLayoutCmdType::String) {
-        return false;  // to ask it twice costs as much as a look at all that is behind it
+        return false;  // the compare asks it anyway
     }
     const StringOps& ops = cmd.property->string;
     const std::string_view text = ops.view(value, ops.context);

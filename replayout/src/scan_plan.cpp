@@ -106,10 +106,8 @@ void ScanPlan::add(const CompareRun& run, const RepLayout& layout) {
         static_assert(offsetof(ShadowReference, object) == 0);
         longs_.push_back(place);
     } else {
-        const bool is_struct = cmd.type == RepLayoutCmdType::NetSerializeStruct ||
-                               cmd.type == RepLayoutCmdType::NetDeltaStruct;
-        is_usable_ = is_usable_ && cmd.type != RepLayoutCmdType::KeyedArray &&
-                     !(is_struct && is_sent_within(layout, cmd));
+        is_usable_ =
+            is_usable_ && cmd.type != RepLayoutCmdType::KeyedArray && !is_sent_within(layout, cmd);
         leaves_.push_back({&layout, run.cmd_start});
     }
 }
