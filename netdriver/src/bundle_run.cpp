@@ -40,9 +40,9 @@ std::uint64_t BundleRun::blocks_in(const Bundle& bundle, const BitRow& objects) 
         const auto blocks_of = [&](std::uint64_t bits) {
             std::uint64_t result = 0;
             BitRow::for_each_in_word(each.word, bits, [&](std::uint32_t index) {
-                const std::uint64_t before = each.bits & ((std::uint64_t{1} << (index & 63)) - 1);
-                result |= has_places() ? find(index).bit()
-                                       : std::uint64_t{1} << (first + std::popcount(before));
+                const std::uint64_t below = (std::uint64_t{1} << (index & 63)) - 1;
+                const auto before = static_cast<std::uint32_t>(std::popcount(each.bits & below));
+                result |= has_places() ? find(index).bit() : std::uint64_t{1} << (first + before);
             });
             return result;
         };
