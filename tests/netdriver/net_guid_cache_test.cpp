@@ -190,7 +190,7 @@ TEST_CASE("NetGUIDCache: objects with handles that no value can hold bring no bi
 TEST_CASE(
     "NetGUIDCache: of new handles few are taken for forgotten ones, however many were forgotten",
     "[netdriver][net_guid_cache]") {
-    const std::uint64_t step = GENERATE(1, 64, 4'096);
+    const std::uint64_t step = GENERATE(1u, 64u, 4'096u);
     NetGUIDCache cache = make_cache(Authority::Assigns);
     const std::uint64_t count = cache.binding_count();
     constexpr std::uint64_t object_count = 50'000;
