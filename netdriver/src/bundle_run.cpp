@@ -32,7 +32,8 @@ void BundleRun::find_places(const FlushChanges& changes) {
 
 namespace {
 
-/// Bit i: the i-th object of `all`, which is not empty, is in `chosen`. Loops over the smaller part.
+/// Bit i: the i-th object of `all`, which is not empty, is in `chosen`. Loops over the smaller
+/// part.
 [[nodiscard]] std::uint64_t ranks_of(std::uint64_t all, std::uint64_t chosen) noexcept {
     const auto count = static_cast<std::uint32_t>(std::popcount(all));
     const bool is_by_others = static_cast<std::uint32_t>(std::popcount(chosen)) * 2 > count;
@@ -52,9 +53,8 @@ std::uint64_t BundleRun::blocks_in(const Bundle& bundle, const BitRow& objects) 
     for (const ObjectBits& each : words_of(bundle)) {
         const std::uint64_t chosen = each.bits & objects.word(each.word);
         if (has_places()) {
-            BitRow::for_each_in_word(each.word, chosen, [&](std::uint32_t index) {
-                blocks |= find(index).bit();
-            });
+            BitRow::for_each_in_word(each.word, chosen,
+                                     [&](std::uint32_t index) { blocks |= find(index).bit(); });
             continue;
         }
         blocks |= ranks_of(each.bits, chosen) << first;

@@ -89,9 +89,8 @@ class PolledObjects {
     }
     /// Scans objects 64 * word and on, and sets `memory` of each. Removes from `objects` those
     /// without memory. Notes those that changed and whose leaves a scan asks, see unscanned().
-    [[nodiscard]] ScanPlan::Findings scan(std::size_t word, std::uint64_t& objects,
-                                                NetWorld& world,
-                                                std::array<const void*, 64>& memory) {
+    [[nodiscard]] ScanPlan::Findings scan(std::size_t word, std::uint64_t& objects, NetWorld& world,
+                                          std::array<const void*, 64>& memory) {
         if (objects == 0) {
             return {};
         }

@@ -262,8 +262,9 @@ TEST_CASE("Bundles: an object that is too large for a packet goes its own way, t
     crowd.check_clients();
 }
 
-TEST_CASE("Bundles: blocks are looked at one by one only for a client that joined after the objects",
-          "[netdriver][bundles]") {
+TEST_CASE(
+    "Bundles: blocks are looked at one by one only for a client that joined after the objects",
+    "[netdriver][bundles]") {
     NetFixture net;
     net.join();
     net.join();

@@ -176,8 +176,9 @@ TEST_CASE("NetGUIDCache: an object that is added gets the id that was named, or 
     CHECK(cache.find_named(named).is_null());
 }
 
-TEST_CASE("NetGUIDCache: objects with handles that no value can hold bring no binding",
-          "[netdriver][net_guid_cache]") {
+TEST_CASE(
+    "NetGUIDCache: adding objects whose handles no value can hold does not grow the binding count",
+    "[netdriver][net_guid_cache]") {
     NetGUIDCache cache = make_cache(Authority::Assigns);
     const std::uint64_t count = cache.binding_count();
     for (std::uint64_t i = 1; i <= 5'000; ++i) {

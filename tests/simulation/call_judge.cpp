@@ -136,15 +136,13 @@ void CallJudge::signalled(Life& life, std::uint32_t number) {
     life.next_signal = index + 1;
 }
 
-std::size_t CallJudge::signals_for_it(const Life& life, std::size_t first,
-                                      std::size_t end) const {
+std::size_t CallJudge::signals_for_it(const Life& life, std::size_t first, std::size_t end) const {
     const std::vector<std::uint32_t>& signals = book_.signals(life.craft);
     std::size_t count = 0;
     for (std::size_t i = first; i < end; ++i) {
-        const bool was_for_others =
-            std::any_of(addresses_.begin(), addresses_.end(), [&](PeerId address) {
-                return book_.was_not_for(address, life.craft, signals[i]);
-            });
+        const bool was_for_others = std::any_of(
+            addresses_.begin(), addresses_.end(),
+            [&](PeerId address) { return book_.was_not_for(address, life.craft, signals[i]); });
         count += was_for_others ? 0u : 1u;
     }
     return count;

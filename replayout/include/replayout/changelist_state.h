@@ -273,8 +273,8 @@ class ChangelistState {
     /// The first run from `run` on that is not known to be equal; runs_end(): all are equal.
     [[nodiscard]] const CompareRun* find_differing(const CompareRun* run,
                                                    ConstObjectBuffer object) const;
-    /// False: the run differs, or only compare_properties() can tell. The second: of a run without a
-    /// size.
+    /// False: the run differs, or only compare_properties() can tell. The second: of a run without
+    /// a size.
     [[nodiscard]] bool is_equal_run(const CompareRun& run, ConstObjectBuffer object) const;
     [[nodiscard]] bool is_equal_leaf(const CompareRun& run, ConstObjectBuffer object) const;
     void note_changes(ReplicationCounters& counters);

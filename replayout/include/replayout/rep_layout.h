@@ -166,7 +166,7 @@ class RepLayout {
         return has_net_serialize_structs_;
     }
 
-    /// Some leaf, in an array maybe, is a reference.
+    /// Whether any leaf is a reference, in arrays, too.
     [[nodiscard]] bool has_references() const noexcept { return has_references_; }
 
     /// Some property is a struct with a NetDeltaSerializer; its receivers need DeltaStates.
