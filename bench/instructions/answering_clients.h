@@ -31,6 +31,10 @@ class AnsweringClients final : public Transport {
         return clients_.packets_refused();
     }
     [[nodiscard]] std::span<const PeerId> peers() const noexcept { return clients_.peers(); }
+    /// ScriptedClients::packets().
+    [[nodiscard]] std::span<const ScriptedClients::Packet> packets() const noexcept {
+        return clients_.packets();
+    }
 
     // For replayout_uncounted_send and _receive alone.
     void take(PeerId peer, std::span<const std::byte> datagram) { clients_.send(peer, datagram); }

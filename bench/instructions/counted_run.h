@@ -14,10 +14,7 @@
 #pragma once
 
 #include "instructions/counted_game.h"
-
-#include <replayout/netdriver/interest.h>
-#include <replayout/netdriver/net_config.h>
-#include <replayout/netdriver/net_stats.h>
+#include "instructions/running_server.h"
 
 #include <cstdint>
 #include <string>
@@ -26,14 +23,8 @@
 
 namespace replayout::bench {
 
-struct CountedRunSettings {
-    std::uint32_t clients = 0;
-    /// The share of the packets to clients that is lost, from the phase `warm` on.
-    double loss = 0;
-    /// AnsweringClients.
-    std::uint32_t answer_delay_ticks = 0;
-    NetConfig config{};
-    InterestSettings interest{};
+/// `loss` begins with the phase `warm`.
+struct CountedRunSettings : RunningServerSettings {
     // Ticks of the phases.
     std::uint32_t alone_ticks = 0;
     std::uint32_t warm_ticks = 0;
