@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What libc has to take the processor for, so that Callgrind counts the same on every machine."""
+"""Tunables that make glibc choose the same code on every machine, so that Callgrind counts the same."""
 
-# As a processor of 2003 has it. The names are those of several versions of glibc, which skips what it does not know.
+# Turns off all that came after 2003. glibc ignores names that its version does not know.
 HWCAPS = (
     "AVX512F AVX512VL AVX512BW AVX2 AVX AVX512F_Usable AVX2_Usable AVX_Usable AVX_Fast_Unaligned_Load ERMS FSRM RTM "
     "BMI1 BMI2 LZCNT MOVBE POPCNT SSE4_1 SSE4_2 SSSE3 Fast_Unaligned_Copy Fast_Copy_Backward Fast_Rep_String "

@@ -30,30 +30,35 @@ void BundleRun::find_places(const FlushChanges& changes) {
     }
 }
 
+namespace {
+
+/// Bit i: the i-th object of `all`, which is not empty, is in `chosen`. Loops over the smaller
+/// part.
+[[nodiscard]] std::uint64_t ranks_of(std::uint64_t all, std::uint64_t chosen) noexcept {
+    const auto count = static_cast<std::uint32_t>(std::popcount(all));
+    const bool is_by_others = static_cast<std::uint32_t>(std::popcount(chosen)) * 2 > count;
+    std::uint64_t ranks = 0;
+    for (std::uint64_t left = is_by_others ? all & ~chosen : chosen; left != 0; left &= left - 1) {
+        const std::uint64_t below = (left & (~left + 1)) - 1;
+        ranks |= std::uint64_t{1} << static_cast<std::uint32_t>(std::popcount(all & below));
+    }
+    return is_by_others ? ranks ^ (~std::uint64_t{0} >> (64 - count)) : ranks;
+}
+
+}  // namespace
+
 std::uint64_t BundleRun::blocks_in(const Bundle& bundle, const BitRow& objects) const noexcept {
     std::uint64_t blocks = 0;
-    std::uint32_t first = 0;  // block of the word at hand
+    std::uint32_t first = 0;  // the block of the word's first object, where blocks are in order
     for (const ObjectBits& each : words_of(bundle)) {
-        const auto count = static_cast<std::uint32_t>(std::popcount(each.bits));
-        const std::uint64_t all = ~std::uint64_t{0} >> (64 - count);
-        const std::uint64_t in = each.bits & objects.word(each.word);
-        const auto blocks_of = [&](std::uint64_t bits) {
-            std::uint64_t result = 0;
-            BitRow::for_each_in_word(each.word, bits, [&](std::uint32_t index) {
-                const std::uint64_t before = each.bits & ((std::uint64_t{1} << (index & 63)) - 1);
-                result |= has_places() ? find(index).bit()
-                                       : std::uint64_t{1} << (first + std::popcount(before));
-            });
-            return result;
-        };
-        if (in == each.bits && !has_places()) {
-            blocks |= all << first;
-        } else if (!has_places() && std::popcount(in) * 2 > static_cast<int>(count)) {
-            blocks |= (all << first) & ~blocks_of(each.bits & ~in);
-        } else if (in != 0) {
-            blocks |= blocks_of(in);
+        const std::uint64_t chosen = each.bits & objects.word(each.word);
+        if (has_places()) {
+            BitRow::for_each_in_word(each.word, chosen,
+                                     [&](std::uint32_t index) { blocks |= find(index).bit(); });
+            continue;
         }
-        first += count;
+        blocks |= ranks_of(each.bits, chosen) << first;
+        first += static_cast<std::uint32_t>(std::popcount(each.bits));
     }
     return blocks;
 }

@@ -171,8 +171,8 @@ class BundleRun {
     }
     /// That of any object. Requires places. O(1).
     [[nodiscard]] BlockPlace find(std::uint32_t index) const noexcept;
-    /// The blocks of a bundle that are of these objects: bit i for block i. By words of the row,
-    /// and a look at each block only where some of a word are and some are not.
+    /// Which blocks of `bundle` belong to `objects`: bit i for block i. Costs a step for each word,
+    /// and for each object of the smaller part of a word; with places, one for each object.
     [[nodiscard]] std::uint64_t blocks_in(const Bundle& bundle,
                                           const BitRow& objects) const noexcept;
 
@@ -352,7 +352,7 @@ struct SentBundle {
     }
     /// A block of that object is among them. O(log blocks).
     [[nodiscard]] bool carries(std::uint32_t index) const noexcept;
-    /// Those of these objects.
+    /// The blocks among these that belong to `objects`.
     [[nodiscard]] SentBundle among(const BitRow& objects) const noexcept {
         return {run, bundle, blocks & run->blocks_in(run->bundles()[bundle], objects)};
     }

@@ -22,7 +22,8 @@ struct BlockSums {
     std::uint64_t body_bytes = 0;
 };
 
-/// Sums over these blocks of a bundle. If most blocks are among them, it subtracts the others.
+/// Sums over `blocks` of a bundle. Subtracts the other blocks from the bundle's totals if those are
+/// fewer.
 [[nodiscard]] BlockSums sums_of(const BundleRun& run, std::uint32_t bundle,
                                 std::uint64_t blocks) noexcept {
     const Bundle& all = run.bundles()[bundle];

@@ -63,15 +63,16 @@ bool NetGUIDCache::is_current(NetGUID guid, ObjectHandle object) const noexcept 
         (found->second.guid == guid.value || found->second.was_bound)) {
         return found->second.guid == guid.value;
     }
-    forgotten_.keep(object);  // so that an object that gets the handle is noticed
+    forgotten_.keep(object);  // so that assign_to_new() notices if an object gets this handle
     return true;
 }
 
-// Whoever holds a forgotten handle is asked again before the handle counts as one that nobody
-// holds: a clear set is another binding, so each value is looked at, which is_current() notes.
+// A full set is cleared. That counts as a binding, so each value is compared again, and
+// is_current() then keeps the handles that values still hold. A value that was not compared since
+// has an older binding count, so it asks when it is compared.
 void NetGUIDCache::forget(ObjectHandle object) {
     if (authority_ == Authority::Learns) {
-        return;  // nobody compares there
+        return;  // a client compares nothing
     }
     if (forgotten_.is_full()) {
         forgotten_.clear();

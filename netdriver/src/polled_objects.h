@@ -4,8 +4,8 @@
 // each so little, and that so close together, that of most nothing else is touched.
 //
 //     due        1 1 1 0 1 1 1 1 ...
-//     polled     1 1 1 0 1 1 0 1 ...    of the others all is asked
-//     changed    0 1 0 0 0 0 . 0 ...    of these, by a look at object and shadow
+//     polled     1 1 1 0 1 1 0 1 ...    the others are compared
+//     changed    0 1 0 0 0 0 . 0 ...    of the polled ones, found by a scan of object and shadow
 #pragma once
 
 #include <replayout/netdriver/net_world.h>
@@ -33,14 +33,11 @@ class PolledObjects {
           handles_(Allocator<ObjectHandle>(resource)),
           scanned_(Allocator<ScannedObject>(resource)) {}
 
-    /// A scan is all that an object needs that did not change; or it is not, any more.
+    /// From now on the object is scanned, and compared only if it differs; or no longer.
     void set(std::uint32_t index, const NetworkObjectInfo& info, bool is_polled) {
         const ScannedObject scanned = info.changelist_state().scanned();
         if (!is_polled || scanned.plan == nullptr) {
-            objects_.erase(index);
-            with_references_.erase(index);
-            with_leaves_.erase(index);
-            restless_.erase(index);
+            forget(index);
             return;
         }
         objects_.insert(index);
@@ -63,35 +60,37 @@ class PolledObjects {
         with_leaves_.erase(index);
         restless_.erase(index);
     }
-    /// Before a tick's looks: PackageMap::binding_count(). When it has grown, a reference may mean
-    /// another object than it did, which a look does not tell.
+    /// Call it once before the scans of a flush, with PackageMap::binding_count(). If it has grown,
+    /// all objects with references are compared once instead of scanned.
     void begin(std::uint64_t binding_count) {
         if (binding_count_ != binding_count) {
             binding_count_ = binding_count;
             unasked_.merge(with_references_);
         }
     }
-    /// Those of the objects 64 * word and on that are compared now without a look: what their
-    /// references mean is to be asked, or they changed the last time, and a look would ask leaves.
-    [[nodiscard]] std::uint64_t take_unlooked(std::size_t word, std::uint64_t objects) noexcept {
-        const std::uint64_t unasked = unasked_.word(word) & objects;
-        if (unasked != 0) {
-            unasked_.set_word(word, unasked_.word(word) & ~unasked);
-        }
-        return unasked | (restless_.word(word) & objects);
+    /// Which of the objects 64 * word and on must be compared without a scan: their references must
+    /// be asked, or they changed last time and a scan would cost as much as the compare.
+    [[nodiscard]] std::uint64_t unscanned(std::size_t word, std::uint64_t objects) const noexcept {
+        return (unasked_.word(word) | restless_.word(word)) & objects;
     }
-    /// It was compared without a look, and did not change.
-    void rests(std::uint32_t index) noexcept { restless_.erase(index); }
+    /// One of these was compared.
+    void compared(std::uint32_t index, bool has_changed, bool has_unasked_references) noexcept {
+        if (!has_unasked_references) {
+            unasked_.erase(index);
+        }
+        if (!has_changed) {
+            restless_.erase(index);
+        }
+    }
 
     /// Those among objects 64 * word and on.
     [[nodiscard]] std::uint64_t word(std::size_t word) const noexcept {
         return objects_.word(word);
     }
-    /// Looks at polled objects 64 * word and on, and tells the memory of each. Leaves out of
-    /// `objects` those of which the world has no memory.
-    [[nodiscard]] ScanPlan::Findings changed_of(std::size_t word, std::uint64_t& objects,
-                                                NetWorld& world,
-                                                std::array<const void*, 64>& memory) {
+    /// Scans objects 64 * word and on, and sets `memory` of each. Removes from `objects` those
+    /// without memory. Notes those that changed and whose leaves a scan asks, see unscanned().
+    [[nodiscard]] ScanPlan::Findings scan(std::size_t word, std::uint64_t& objects, NetWorld& world,
+                                          std::array<const void*, 64>& memory) {
         if (objects == 0) {
             return {};
         }
@@ -116,10 +115,10 @@ class PolledObjects {
 
   private:
     BitRow objects_;
-    BitRow with_references_;  // of these
-    BitRow unasked_;          // their references are to be asked; also of some that are not polled
-    BitRow with_leaves_;      // of polled ones: ScanPlan::asks_leaves()
-    BitRow restless_;         // of these: they changed when they were looked at last
+    BitRow with_references_;  // polled objects whose layout has references
+    BitRow unasked_;          // references must be asked; may hold objects that are not polled
+    BitRow with_leaves_;      // polled objects with ScanPlan::asks_leaves()
+    BitRow restless_;         // of with_leaves_: they changed when compared or scanned last
     std::uint64_t binding_count_ = 0;
     // By index.
     Vector<ObjectHandle> handles_;

@@ -236,7 +236,7 @@ void ReplicationServer::flush(NetTime now) {
             client->connection.close(CloseReason::CallsStalled, now);
         }
     }
-    look_after_clients(now);
+    check_clients(now);
     close_left();
     update_relevancy();
     server_replicate_actors(now);
@@ -250,8 +250,8 @@ void ReplicationServer::flush(NetTime now) {
     give_back_room();
 }
 
-void ReplicationServer::look_after_clients(NetTime now) {
-    constexpr std::uint64_t period = 64;  // each client in one of so many flushes
+void ReplicationServer::check_clients(NetTime now) {
+    constexpr std::uint64_t period = 64;  // flushes from one check of a client to the next
     const NetTime since = now.plus_milliseconds(-std::int64_t{settings_.config.waiting_timeout_ms});
     for (std::uint64_t i = changes_.flush % period; i < clients_.size(); i += period) {
         Client& client = *clients_[i];

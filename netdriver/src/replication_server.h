@@ -286,9 +286,9 @@ class ReplicationServer {
     void build_bundles();
     void replicate_to_all();
     void give_back_room();
-    /// One client in so many flushes: it is closed where calls of its own have waited for too long,
-    /// and accounts that nobody asks for end.
-    void look_after_clients(NetTime now);
+    /// Checks one client in 64 in each flush. Closes it if one of its calls has waited longer than
+    /// `waiting_timeout_ms`. Warns if it has no viewer.
+    void check_clients(NetTime now);
     /// Logs once that a client sees nothing, because the game did not say from where it looks.
     void look_for_viewer(Client& client);
     void replicate_to(Client& client, std::uint32_t initial_opens);

@@ -57,9 +57,7 @@ inline bool ReplicationServer::update(const DueObject& due, PackageMap& ids, Net
         return state.update_changed(due.memory, ids, stats.replication);
     }
     const bool has_changed = state.update(due.memory, ids, stats.replication);
-    if (!has_changed) {
-        polled_.rests(due.index);
-    }
+    polled_.compared(due.index, has_changed, state.has_unasked_references(ids.binding_count()));
     if (state.has_tolerated()) [[unlikely]] {
         tolerated_.note(due.index);
     }
@@ -85,8 +83,8 @@ void ReplicationServer::compare_by_rows(ServerLane& lane, LaneShare words, Chang
     for (std::size_t word = words.begin; word < words.end; ++word) {
         const std::uint64_t due = due_.word(word);
         std::uint64_t polled = due & polled_.word(word);
-        polled &= ~polled_.take_unlooked(word, polled);
-        const ScanPlan::Findings found = polled_.changed_of(word, polled, world_, memory);
+        polled &= ~polled_.unscanned(word, polled);
+        const ScanPlan::Findings found = polled_.scan(word, polled, world_, memory);
         due_count += static_cast<std::uint64_t>(std::popcount(due));
         same_count += static_cast<std::uint64_t>(std::popcount(polled & ~found.changed));
         BitRow::for_each_in_word(word, (due & ~polled) | found.changed, [&](std::uint32_t index) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "sent_records.h"
 
+#include <bit>
+
 namespace replayout {
 
 SentRecords::SentRecords(const ObjectStore& objects, ConnectionPairs& pairs, WaitingValues& values,
@@ -138,11 +140,13 @@ void SentRecords::track_bundle(const SentBundle& bundle) {
     if (!pairs_.has_tracked()) {
         return;
     }
-    bundle.among(pairs_.tracked()).for_each_block([&](const BundleBlock& block) {
+    const SentBundle accounted = bundle.among(pairs_.tracked());
+    context_.counters.blocks_accounted +=
+        static_cast<std::uint64_t>(std::popcount(accounted.blocks));
+    accounted.for_each_block([&](const BundleBlock& block) {
         CompleteVersions& complete = pairs_.find_extra(block.index)->complete;
         complete.take();
         complete.sent({{block.version - 1, block.version}, {}}, false);
-        ++context_.counters.blocks_accounted;
     });
 }
 
@@ -150,9 +154,11 @@ void SentRecords::bundles_delivered(const SentBundles& bundles, std::uint32_t co
     REPLAYOUT_ASSERT(pairs_.keeps_account());
     for (std::uint32_t i = 0; i < count; ++i) {
         const SentBundle bundle = bundles[i];
-        bundle.among(pairs_.tracked()).for_each_block([&](const BundleBlock& block) {
+        const SentBundle accounted = bundle.among(pairs_.tracked());
+        context_.counters.blocks_accounted +=
+            static_cast<std::uint64_t>(std::popcount(accounted.blocks));
+        accounted.for_each_block([&](const BundleBlock& block) {
             resolve_record(pairs_.find_extra(block.index), true);
-            ++context_.counters.blocks_accounted;
         });
         if (PairValidator* validator = pairs_.validator()) {
             bundle.for_each_block(

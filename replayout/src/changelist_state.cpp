@@ -165,23 +165,20 @@ inline void ChangelistState::note_words(std::uint64_t changed, std::uint32_t cou
 [[gnu::noinline, gnu::flatten]] bool ChangelistState::update_runs(const void* object,
                                                                   PackageMap& package_map,
                                                                   ReplicationCounters& counters) {
-    if (layout_->has_references() && package_map.binding_count() != binding_count_) {
+    if (has_unasked_references(package_map.binding_count())) {
         return update_from(0, object, package_map, counters);
     }
     const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
-    const CompareRun* run = layout_->runs().data();
-    const CompareRun* const end = run + layout_->root().run_end;
-    while (run != end && is_equal_run(*run, buffer)) {
-        ++run;
-    }
-    return run != end && update_differing(run, 0, object, package_map, counters);
+    const CompareRun* const run = find_differing(layout_->runs().data(), buffer);
+    return run != runs_end() && update_differing(run, 0, object, package_map, counters);
 }
 
 // Mostly that is a few words of one row, and nothing else: then it takes no look at the runs.
 [[gnu::flatten]] bool ChangelistState::update_changed(const void* object, PackageMap& package_map,
                                                       ReplicationCounters& counters) {
     const ScanPlan* const plan = scanned().plan;
-    if (plan == nullptr || plan->word_row().count == 0 || is_marked_) {
+    if (plan == nullptr || plan->word_row().count == 0 || is_marked_ ||
+        has_unasked_references(package_map.binding_count())) {
         return update(object, package_map, counters);
     }
     ++counters.objects_compared;
@@ -191,12 +188,8 @@ inline void ChangelistState::note_words(std::uint64_t changed, std::uint32_t cou
         note_words(changed, static_cast<std::uint32_t>(std::popcount(changed)), counters);
         return true;
     }
-    const CompareRun* run = layout_->runs().data();
-    const CompareRun* const end = run + layout_->root().run_end;
-    while (run != end && is_equal_run(*run, buffer)) {
-        ++run;
-    }
-    if (run != end) {
+    const CompareRun* const run = find_differing(layout_->runs().data(), buffer);
+    if (run != runs_end()) {
         return update_differing(run, changed, object, package_map, counters);
     }
     if (changed != 0) {
@@ -228,16 +221,24 @@ inline std::uint64_t ChangelistState::update_row(const ScanPlan::WordRow& row,
     return differing << (row.handle - 1);
 }
 
+inline const CompareRun* ChangelistState::find_differing(const CompareRun* run,
+                                                         ConstObjectBuffer object) const {
+    while (run != runs_end() && is_equal_run(*run, object)) {
+        ++run;
+    }
+    return run;
+}
+
 inline bool ChangelistState::is_equal_run(const CompareRun& run, ConstObjectBuffer object) const {
     return run.size != 0 ? equal_bytes((object + run.object_offset).data(),
                                        (shadow_.buffer() + run.shadow_offset).data(), run.size)
                          : is_equal_leaf(run, object);
 }
 
-// For a run without a size. False also if only a closer look can tell.
+// A run without a size stands before a group, or is one leaf that is not plain bytes.
 inline bool ChangelistState::is_equal_leaf(const CompareRun& run, ConstObjectBuffer object) const {
     if (run.cmd_start == run.cmd_end) {
-        return false;  // it stands before a group
+        return false;  // only a compare asks whether all of the group can be sent
     }
     const RepLayoutCmd& cmd = layout_->cmd(run.cmd_start);
     const std::byte* const value = (object + run.object_offset).data();
@@ -246,7 +247,7 @@ inline bool ChangelistState::is_equal_leaf(const CompareRun& run, ConstObjectBuf
         return cmd.property->reference.get(value) == shadow_value<ShadowReference>(shadow).object;
     }
     if (cmd.type != RepLayoutCmdType::String) {
-        return false;  // the compare asks it anyway
+        return false;  // the compare that follows looks at it, so it is not looked at twice
     }
     const StringOps& ops = cmd.property->string;
     const std::string_view text = ops.view(value, ops.context);
@@ -265,12 +266,10 @@ inline bool ChangelistState::is_equal_leaf(const CompareRun& run, ConstObjectBuf
                                                          ReplicationCounters& counters) {
     const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
     const CompareRun* const runs = layout_->runs().data();
-    const CompareRun* const end = runs + layout_->root().run_end;
+    const CompareRun* const end = runs_end();
     const bool is_small = layout_->handle_count() <= 64 && !is_marked_;
     while (is_small && update_words_of(*run, buffer, changed)) {
-        do {
-            ++run;
-        } while (run != end && is_equal_run(*run, buffer));
+        run = find_differing(run + 1, buffer);
         if (run == end && changed == 0) {
             return false;
         }
@@ -324,8 +323,8 @@ inline bool ChangelistState::update_words_of(const CompareRun& run, ConstObjectB
         compare_properties(context, buffer, shadow_.buffer(), changed_) || changed_.any();
     has_tolerated_ = context.has_tolerated && !context.is_exact;
     counters.values_over_limit += context.over_limit_count;
-    if (is_compared_whole_) {
-        binding_count_ = binding_count;  // what was left out is still to be asked
+    if (is_compared_whole_ && context.over_limit.cmd == nullptr) {
+        binding_count_ = binding_count;  // references that were left out are still to be asked
     }
     if (context.over_limit.cmd != nullptr && !is_over_limit_) {
         is_over_limit_ = true;

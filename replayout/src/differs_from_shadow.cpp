@@ -17,21 +17,21 @@ namespace replayout {
 
 namespace {
 
-/// What is compared, and whether a value that cannot be sent counts, which a compare leaves out.
-struct Question {
+/// A layout, and whether a value that cannot be sent counts as different. A compare ignores it.
+struct LeafCompare {
     const RepLayout& layout;
     bool counts_unsendable = false;
 };
 
-[[nodiscard]] bool leaves_differ(const Question& question, const RepScope& scope, CmdIndex from,
+[[nodiscard]] bool leaves_differ(const LeafCompare& compare, const RepScope& scope, CmdIndex from,
                                  CmdIndex to, ConstObjectBuffer object, ConstShadowBuffer shadow);
 
-[[nodiscard]] bool string_differs(const Question& question, const RepLayoutCmd& cmd,
+[[nodiscard]] bool string_differs(const LeafCompare& compare, const RepLayoutCmd& cmd,
                                   ConstObjectBuffer object, ConstShadowBuffer shadow) {
     const StringOps& ops = cmd.property->string;
     const std::string_view text = ops.view(object.data(), ops.context);
     return text != shadow_value<PmrString>(shadow) &&
-           (question.counts_unsendable || text_can_be_sent(question.layout, text));
+           (compare.counts_unsendable || text_can_be_sent(compare.layout, text));
 }
 
 [[nodiscard]] bool bit_differs(const RepLayoutCmd& cmd, ConstObjectBuffer object,
@@ -47,16 +47,16 @@ struct Question {
     return value != load_quantised(shadow.data(), quantised_size(cmd.property->quantisation));
 }
 
-[[nodiscard]] bool array_differs(const Question& question, CmdIndex index, ConstObjectBuffer object,
-                                 ConstShadowBuffer shadow) {
-    const RepLayout& layout = question.layout;
+[[nodiscard]] bool array_differs(const LeafCompare& compare, CmdIndex index,
+                                 ConstObjectBuffer object, ConstShadowBuffer shadow) {
+    const RepLayout& layout = compare.layout;
     const RepLayoutCmd& cmd = layout.cmd(index);
     const ArrayOps& ops = cmd.property->array;
     const RepScope& element = layout.element_scope(index);
     const auto& kept = shadow_value<ShadowArray>(shadow);
     const std::size_t count = ops.count(object.data());
     if (count != kept.count) {
-        return question.counts_unsendable || count <= count_max_of(*cmd.property, layout.limits());
+        return compare.counts_unsendable || count <= count_max_of(*cmd.property, layout.limits());
     }
     const auto* elements = static_cast<const std::byte*>(ops.data(object.data()));
     if (count == 0 || (element.is_contiguous && element.shadow_size == cmd.element_size &&
@@ -66,7 +66,7 @@ struct Question {
     for (std::size_t i = 0; i < count; ++i) {
         const ConstObjectBuffer from(elements + i * cmd.element_size);
         const ConstShadowBuffer to(kept.elements + i * element.shadow_size);
-        if (leaves_differ(question, element, element.cmd_start, element.cmd_end, from, to)) {
+        if (leaves_differ(compare, element, element.cmd_start, element.cmd_end, from, to)) {
             return true;
         }
     }
@@ -74,9 +74,9 @@ struct Question {
 }
 
 /// What a receiver would see of it, whether or not a fast array has marked it.
-[[nodiscard]] bool keyed_array_differs(const Question& question, CmdIndex index,
+[[nodiscard]] bool keyed_array_differs(const LeafCompare& compare, CmdIndex index,
                                        ConstObjectBuffer object, ConstShadowBuffer shadow) {
-    const RepLayout& layout = question.layout;
+    const RepLayout& layout = compare.layout;
     const RepLayoutCmd& cmd = layout.cmd(index);
     const ArrayKey& key = cmd.property->array_key;
     const RepScope& element = layout.element_scope(index);
@@ -99,7 +99,7 @@ struct Question {
         }
         const ConstShadowBuffer to(kept.elements.elements +
                                    std::size_t{known} * element.shadow_size);
-        if (leaves_differ(question, element, element.cmd_start, element.cmd_end,
+        if (leaves_differ(compare, element, element.cmd_start, element.cmd_end,
                           ConstObjectBuffer(from), to)) {
             return true;
         }
@@ -108,27 +108,27 @@ struct Question {
     return place != kept.count();
 }
 
-[[nodiscard]] bool leaf_differs(const Question& question, CmdIndex index, ConstObjectBuffer object,
-                                ConstShadowBuffer shadow) {
-    const RepLayout& layout = question.layout;
+[[nodiscard]] bool leaf_differs(const LeafCompare& compare, CmdIndex index,
+                                ConstObjectBuffer object, ConstShadowBuffer shadow) {
+    const RepLayout& layout = compare.layout;
     const RepLayoutCmd& cmd = layout.cmd(index);
     const ConstObjectBuffer from = object + cmd.object_offset;
     const ConstShadowBuffer to = shadow + cmd.shadow_offset;
     switch (cmd.type) {
         case RepLayoutCmdType::String:
-            return string_differs(question, cmd, from, to);
+            return string_differs(compare, cmd, from, to);
         case RepLayoutCmdType::Object:
             return cmd.property->reference.get(from.data()) !=
                    shadow_value<ShadowReference>(to).object;
         case RepLayoutCmdType::NetSerializeStruct:
         case RepLayoutCmdType::NetDeltaStruct:
             return !structs_identical(*cmd.property->struct_type, from.data(), to.data()) &&
-                   (question.counts_unsendable ||
+                   (compare.counts_unsendable ||
                     struct_can_be_sent(*cmd.property->struct_type, from.data()));
         case RepLayoutCmdType::DynamicArray:
-            return array_differs(question, index, from, to);
+            return array_differs(compare, index, from, to);
         case RepLayoutCmdType::KeyedArray:
-            return keyed_array_differs(question, index, from, to);
+            return keyed_array_differs(compare, index, from, to);
         case RepLayoutCmdType::BitBool:
             return bit_differs(cmd, from, to);
         case RepLayoutCmdType::Quantised:
@@ -149,12 +149,12 @@ struct Question {
            !is_within_limits(layout, scope, *group, object, shadow);
 }
 
-[[nodiscard]] bool leaves_differ(const Question& question, const RepScope& scope, CmdIndex from,
+[[nodiscard]] bool leaves_differ(const LeafCompare& compare, const RepScope& scope, CmdIndex from,
                                  CmdIndex to, ConstObjectBuffer object, ConstShadowBuffer shadow) {
-    const RepLayout& layout = question.layout;
+    const RepLayout& layout = compare.layout;
     for (CmdIndex index = from; index < to; index = layout.cmd(index).end_cmd) {
-        if (leaf_differs(question, index, object, shadow) &&
-            (question.counts_unsendable || !is_kept(layout, scope, index, object, shadow))) {
+        if (leaf_differs(compare, index, object, shadow) &&
+            (compare.counts_unsendable || !is_kept(layout, scope, index, object, shadow))) {
             return true;
         }
     }

@@ -13,8 +13,8 @@ namespace replayout {
 [[nodiscard]] bool differs_from_shadow(const RepLayout& layout, const RepParentCmd& parent,
                                        ConstObjectBuffer object, ConstShadowBuffer shadow);
 
-/// Whether a compare of the leaf would neither find a change nor leave one out. Of references it
-/// looks at handles alone.
+/// Whether the leaf is what its shadow holds. Unlike differs_from_shadow(), a value that cannot be
+/// sent counts as different. Compares handles of references, not which objects have them.
 [[nodiscard]] bool is_same_leaf(const RepLayout& layout, CmdIndex index, ConstObjectBuffer object,
                                 ConstShadowBuffer shadow);
 

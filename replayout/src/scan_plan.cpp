@@ -106,14 +106,19 @@ void ScanPlan::add(const CompareRun& run, const RepLayout& layout) {
         static_assert(offsetof(ShadowReference, object) == 0);
         longs_.push_back(place);
     } else {
-        is_usable_ =
-            is_usable_ && cmd.type != RepLayoutCmdType::KeyedArray && !is_sent_within(layout, cmd);
+        const bool can_scan =
+            cmd.type != RepLayoutCmdType::KeyedArray && !is_sent_within(layout, cmd);
+        is_usable_ = is_usable_ && can_scan;
         leaves_.push_back({&layout, run.cmd_start});
     }
 }
 
 void ScanPlan::find_word_row(const CompareRun& run, const RepLayout& layout) {
     const std::uint32_t handle = layout.cmd(run.cmd_start).relative_handle;
+    const RepGroup* const group = layout.find_group(layout.root(), RepHandle{handle});
+    if (group != nullptr && group->may_exceed_limits) {
+        return;  // these words change together with the rest of their group, or not at all
+    }
     const std::uint32_t words_end = layout.plain_leaf(layout.root(), RepHandle{handle}).words_end;
     const std::uint32_t run_count = run.cmd_end.value - run.cmd_start.value;
     const std::uint32_t count = std::min(words_end - handle, run_count);

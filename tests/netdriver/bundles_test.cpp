@@ -262,6 +262,38 @@ TEST_CASE("Bundles: an object that is too large for a packet goes its own way, t
     crowd.check_clients();
 }
 
+TEST_CASE(
+    "Bundles: blocks are looked at one by one only for a client that joined after the objects",
+    "[netdriver][bundles]") {
+    NetFixture net;
+    net.join();
+    net.join();
+    REQUIRE(net.settle());
+    std::vector<ObjectHandle> pawns;
+    net.tick([&] {
+        for (int i = 0; i < 10; ++i) {
+            pawns.push_back(net.add_pawn());
+        }
+    });
+    REQUIRE(net.settle());
+    const auto accounted_in = [&](std::uint32_t ticks) {
+        const std::uint64_t before = net.server_driver().stats().replication.blocks_accounted;
+        for (std::uint32_t i = 0; i < ticks; ++i) {
+            net.tick([&] {
+                for (const ObjectHandle pawn : pawns) {
+                    ++net.pawn(pawn).health;
+                }
+            });
+        }
+        return net.server_driver().stats().replication.blocks_accounted - before;
+    };
+    CHECK(accounted_in(20) == 0);
+    net.join();
+    REQUIRE(net.settle());
+    (void)accounted_in(20);
+    CHECK(accounted_in(20) == 20 * 2 * pawns.size());  // sent, and delivered
+}
+
 TEST_CASE("Bundles: lower levels of sharing build none and count what they do",
           "[netdriver][bundles]") {
     NetFixtureOptions options;

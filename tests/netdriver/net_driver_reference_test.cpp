@@ -2,6 +2,7 @@
 //
 // References between objects: before, during and after the life of their target.
 #include <replayout/netdriver/net_driver.h>
+#include <replayout/reflection/reflection.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "support/catch.h"
+#include "support/class_game.h"
 #include "support/net_fixture.h"
 #include "support/seeded_random.h"
 
@@ -252,9 +254,51 @@ TEST_CASE("NetDriver: whoever asks for a reference that is none hears null",
     CHECK(net.client_driver(0).find_reference(ObjectHandle{42}, path_of_target()).is_null());
 }
 
-TEST_CASE("NetDriver: a handle that is given to another object means that one, while all moves",
+namespace {
+
+struct Hunter {
+    std::int32_t number = 0;
+    std::vector<ObjectHandle> targets;
+};
+
+[[nodiscard]] Result<const Type*> build_hunter(TypeRegistry& registry) {
+    return class_builder<Hunter>(registry, "Hunter")
+        .property<&Hunter::number>()
+        .property<&Hunter::targets>()
+        .build();
+}
+
+}  // namespace
+
+TEST_CASE("NetDriver: a reused handle means its new object also in an array that was too long then",
+          "[netdriver][net_driver]") {
+    ClassGameOptions options;
+    options.layout.limits.array_count_max = 2;
+    ClassGame<Hunter> game(build_hunter, options);
+    game.join();
+    const ObjectHandle hunter = game.add();
+    const ObjectHandle prey = game.add();
+    game.object(hunter).targets = {prey};
+    REQUIRE(game.settle());
+    CHECK(game.object_on(0, hunter).targets.front() == game.handle_on(0, prey));
+    game.driver().remove_object(game.id_of(prey));
+    REQUIRE(game.settle());
+    NetObjectId again;
+    game.tick([&] {
+        game.object(hunter).targets.resize(3, prey);
+        again = game.driver().add_object(game.layout(), prey);
+    });
+    game.tick();
+    game.object(hunter).targets.resize(1);
+    REQUIRE(game.settle());
+    const NetGUID guid = game.driver().guid_of(again);
+    CHECK(game.object_on(0, hunter).targets.front() ==
+          game.client_driver(0).guids().find_object(guid));
+}
+
+TEST_CASE("NetDriver: a reused handle means its new object, while everything moves",
           "[netdriver][net_driver][random]") {
-    const std::uint64_t seed = GENERATE(1, 2, 3, 4);
+    const std::uint64_t seed = GENERATE(1u, 2u, 3u, 4u);
     CAPTURE(seed);
     SeededRandom random(seed);
     NetFixtureOptions options;
@@ -268,7 +312,7 @@ TEST_CASE("NetDriver: a handle that is given to another object means that one, w
     }
     net.join();
     net.join();
-    std::vector<ObjectHandle> gone;  // they have their memory, and so their handle
+    std::vector<ObjectHandle> gone;  // removed objects keep their memory, and so their handle
     for (int round = 0; round < 20; ++round) {
         for (int tick = 0; tick < 40; ++tick) {
             for (const ObjectHandle hunter : hunters) {

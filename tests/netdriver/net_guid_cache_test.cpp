@@ -176,8 +176,9 @@ TEST_CASE("NetGUIDCache: an object that is added gets the id that was named, or 
     CHECK(cache.find_named(named).is_null());
 }
 
-TEST_CASE("NetGUIDCache: objects with handles that no value can hold bring no binding",
-          "[netdriver][net_guid_cache]") {
+TEST_CASE(
+    "NetGUIDCache: adding objects whose handles no value can hold does not grow the binding count",
+    "[netdriver][net_guid_cache]") {
     NetGUIDCache cache = make_cache(Authority::Assigns);
     const std::uint64_t count = cache.binding_count();
     for (std::uint64_t i = 1; i <= 5'000; ++i) {
@@ -190,7 +191,7 @@ TEST_CASE("NetGUIDCache: objects with handles that no value can hold bring no bi
 TEST_CASE(
     "NetGUIDCache: of new handles few are taken for forgotten ones, however many were forgotten",
     "[netdriver][net_guid_cache]") {
-    const std::uint64_t step = GENERATE(1, 64, 4'096);
+    const std::uint64_t step = GENERATE(1u, 64u, 4'096u);
     NetGUIDCache cache = make_cache(Authority::Assigns);
     const std::uint64_t count = cache.binding_count();
     constexpr std::uint64_t object_count = 50'000;

@@ -4,6 +4,7 @@
 #include <replayout/collection.h>
 #include <replayout/send_properties.h>
 
+#include <array>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -39,6 +40,15 @@ struct Binder {
     std::vector<Note> notes;
     friend bool operator==(const Binder&, const Binder&) = default;
 };
+struct Arms {
+    std::array<std::uint32_t, 5> fields{};
+    std::string motto;
+    friend bool operator==(const Arms&, const Arms&) = default;
+};
+struct Crest {
+    Arms arms;
+    std::uint32_t rank = 0;
+};
 struct AlmanacShelf {
     std::int32_t left = 0;
     Almanac almanac;
@@ -52,6 +62,10 @@ struct AlmanacShelf {
 
 template <>
 struct replayout::StructTraitsOf<replayout::test::Almanac> : replayout::DefaultStructTraits {
+    static constexpr bool with_atomic = true;
+};
+template <>
+struct replayout::StructTraitsOf<replayout::test::Arms> : replayout::DefaultStructTraits {
     static constexpr bool with_atomic = true;
 };
 template <>
@@ -91,6 +105,17 @@ template <bool IsPushed>
     return builder.property<&AlmanacShelf::right>()
         .property<&AlmanacShelf::row>()
         .property<&AlmanacShelf::binder>()
+        .build();
+}
+
+[[nodiscard]] Result<const Type*> build_crest(TypeRegistry& registry) {
+    REQUIRE(struct_builder<Arms>(registry, "Arms")
+                .property<&Arms::fields>()
+                .property<&Arms::motto>()
+                .build());
+    return class_builder<Crest>(registry, "Crest")
+        .property<&Crest::arms>()
+        .property<&Crest::rank>()
         .build();
 }
 
@@ -169,6 +194,40 @@ TEST_CASE("Atomic groups: while a value of one cannot be sent, all of it stays a
         game.server.almanac = almanac_of(2);
         game.send();
         CHECK(game.client.almanac == almanac_of(2));
+    }
+}
+
+TEST_CASE("Atomic groups: while a value of one cannot be sent, a scan sends no words of it either",
+          "[replayout][atomic][scan_plan]") {
+    for (const std::uint32_t words : {1u, 2u, 5u}) {
+        CAPTURE(words);
+        const TestLayout layout(build_crest, small_limits());
+        BlockSender sender(*layout);
+        Crest crest;
+        (void)sender.update(&crest);
+        const auto update_scanned = [&] {
+            const ScannedObject scanned = sender.state.scanned();
+            const void* const memory = &crest;
+            REQUIRE(scanned.plan != nullptr);
+            REQUIRE(find_changed(&scanned, &memory, 1).changed == 1);
+            using Known = ChangelistState::Known;
+            const ChangelistState::ToUpdate one{&sender.state, memory, Known::Differs};
+            return ChangelistState::update_few_words({&one, 1}, sender.counters) != 0 ||
+                   sender.state.update_changed(memory, sender.package_map, sender.counters);
+        };
+        const Version version = sender.state.version();
+        for (std::uint32_t i = 0; i < words; ++i) {
+            ++crest.arms.fields[i];
+        }
+        crest.arms.motto = "too long a text";
+        CHECK_FALSE(update_scanned());
+        CHECK(sender.state.version() == version);
+        crest.rank = 1;
+        CHECK(update_scanned());
+        CHECK(sender.state.last_changed(RepHandle{1}) <= version);
+        crest.arms.motto = "short";
+        CHECK(update_scanned());
+        CHECK(sender.state.last_changed(RepHandle{1}) == sender.state.version());
     }
 }
 

@@ -72,9 +72,8 @@ TEST_CASE("ChangelistHistory: adds what lies in the lost interval",
     CHECK(collect(history, 6, {0, 6}) == Handles{1, 2, 3, 4, 5, 6});
 }
 
-TEST_CASE(
-    "ChangelistHistory: a loss looks at entries from the newest to the lost ones, and one more",
-    "[replayout][changelist_history]") {
+TEST_CASE("ChangelistHistory: a loss visits only entries newer than the lost ones, and one more",
+          "[replayout][changelist_history]") {
     ChangelistHistory history(handle_count, std::pmr::get_default_resource());
     for (Version version = 1; version <= 64; ++version) {
         history.add(version, make_mask({version}));

@@ -226,7 +226,7 @@ struct Store {
         .build();
 }
 
-TEST_CASE("ScanPlan: a class with a keyed array has none", "[replayout][scan_plan]") {
+TEST_CASE("ScanPlan: a class with a keyed array has no scan plan", "[replayout][scan_plan]") {
     CHECK(TestLayout(build_store)->scan_plan() == nullptr);
 }
 

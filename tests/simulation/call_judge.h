@@ -26,6 +26,8 @@ class CallBook {
 
     /// A call to all who are shown the craft, or to its owner at `owner`.
     void multicast(CraftFunction function, std::uint32_t craft, std::uint32_t number);
+    /// The craft was not relevant for this player when the call was made, so it is not sent there.
+    void not_for(PeerId player, std::uint32_t craft, std::uint32_t number);
     /// It was refused.
     void take_back(CraftFunction function, std::uint32_t craft, std::uint32_t number);
     /// The game removed the craft.
@@ -39,6 +41,9 @@ class CallBook {
              std::uint32_t number);
 
     [[nodiscard]] const std::vector<std::uint32_t>& signals(std::uint32_t craft) const;
+    [[nodiscard]] bool was_not_for(PeerId player, std::uint32_t craft, std::uint32_t number) const {
+        return not_for_.contains({player, {craft, number}});
+    }
     [[nodiscard]] bool was_flashed(std::uint32_t craft, std::uint32_t number) const {
         return flashes_.contains({craft, number});
     }
@@ -57,6 +62,7 @@ class CallBook {
     std::map<std::uint32_t, std::vector<std::uint32_t>> signals_;
     std::map<std::uint32_t, std::uint32_t> gone_at_;  // ticks, by craft
     std::uint64_t lacked_ = 0;                        // of all crafts, at all clients
+    std::set<std::pair<PeerId, Call>> not_for_;
     std::set<Call> flashes_;
     std::set<std::pair<PeerId, Call>> orders_;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> steered_;  // the last
@@ -96,6 +102,10 @@ class CallJudge {
     };
 
     void signalled(Life& life, std::uint32_t number);
+    /// How many of the signals from `first` to before `end` were for this client.
+    [[nodiscard]] std::size_t signals_for_it(const Life& life, std::size_t first,
+                                             std::size_t end) const;
+    [[nodiscard]] std::size_t signals_missing(const Life& life) const;
 
     CallBook& book_;
     Verdict& verdict_;

@@ -198,6 +198,21 @@ TEST_CASE("Call judge: a craft that goes before its reliable calls ran is found"
     refused.judge.closed(refused.craft.handle);
     CHECK(refused.invariant() == Invariant::None);
 
+    JudgedCalls not_relevant;  // nor what was called while the craft was not for this client
+    not_relevant.ran(CraftFunction::Signal, 2);
+    not_relevant.ran(CraftFunction::Signal, 4);
+    not_relevant.book.not_for(PeerId{8}, number, 6);
+    not_relevant.book.not_for(address, number, 6);
+    not_relevant.judge.closed(not_relevant.craft.handle);
+    CHECK(not_relevant.invariant() == Invariant::None);
+
+    JudgedCalls for_others;
+    for_others.ran(CraftFunction::Signal, 2);
+    for_others.ran(CraftFunction::Signal, 4);
+    for_others.book.not_for(PeerId{8}, number, 6);
+    for_others.judge.closed(for_others.craft.handle);
+    CHECK(for_others.invariant() == Invariant::CallsBeforeClose);
+
     for (const bool has_waited : {false, true}) {
         for (const std::uint64_t dropped : {0u, 2u, 3u}) {  // and three are lacking
             JudgedCalls late;

@@ -297,6 +297,14 @@ void SimServer::act_signal(Choices& row, ObjectHandle handle) {
     if (!is_taken(driver_.call_function(state.id, "multicast_signal", &report))) {
         calls_.take_back(CraftFunction::Signal, state.number, report.number);
     }
+    if (!crafts_.contains(handle)) {
+        return;  // the call removed it
+    }
+    for (const PeerId player : players_) {
+        if (!driver_.is_relevant_for(player, state.id)) {
+            calls_.not_for(player, state.number, report.number);
+        }
+    }
 }
 
 void SimServer::act_flash(Choices& row, ObjectHandle handle) {

@@ -50,8 +50,9 @@ class ChangelistHistory {
     }
 
     /// Adds to `candidates` every handle that may be owed to a receiver that was sent everything up
-    /// to `sent_version` and lost `lost`. Returns how many entries it looked at: those that are
-    /// newer than either, and one more.
+    /// to `sent_version` and lost `lost`. Returns how many entries it looked at (for tests): from
+    /// the newest back to the first that is newer neither than `sent_version` nor than
+    /// `lost.after`.
     std::uint32_t collect(Version sent_version, VersionInterval lost,
                           ChangeMask& candidates) const noexcept;
 

@@ -102,6 +102,11 @@ class ChangelistState {
     void mark_exact() noexcept;
     /// In the last update something differed in such a property, and Identical tolerated it.
     [[nodiscard]] bool has_tolerated() const noexcept { return has_tolerated_; }
+    /// Some reference was not asked since PackageMap::binding_count() became `binding_count`, so it
+    /// may mean another object than it did. A scan does not find that; update() does.
+    [[nodiscard]] bool has_unasked_references(std::uint64_t binding_count) const noexcept {
+        return binding_count_ != binding_count && layout_->has_references();
+    }
     /// There are marks, or a switch is to take effect.
     [[nodiscard]] bool is_marked() const noexcept { return is_marked_; }
     /// Whether the next update has anything to compare.
@@ -262,6 +267,14 @@ class ChangelistState {
     void end_word_marks() noexcept;
     /// These changed, so many.
     void note_words(std::uint64_t changed, std::uint32_t count, ReplicationCounters& counters);
+    [[nodiscard]] const CompareRun* runs_end() const noexcept {
+        return layout_->runs().data() + layout_->root().run_end;
+    }
+    /// The first run from `run` on that is not known to be equal; runs_end(): all are equal.
+    [[nodiscard]] const CompareRun* find_differing(const CompareRun* run,
+                                                   ConstObjectBuffer object) const;
+    /// False: the run differs, or only compare_properties() can tell. The second: of a run without
+    /// a size.
     [[nodiscard]] bool is_equal_run(const CompareRun& run, ConstObjectBuffer object) const;
     [[nodiscard]] bool is_equal_leaf(const CompareRun& run, ConstObjectBuffer object) const;
     void note_changes(ReplicationCounters& counters);

@@ -27,8 +27,8 @@ class PackageMap {
     // Where handles are used again, such as addresses of a pool, a value may hold the same handle
     // as before and mean another object. Who never uses one again need not answer.
 
-    /// While it does not grow, every handle that a value may hold means what it did: it grows when
-    /// such a handle is given to another object, and may grow when none is.
+    /// Grows when a handle that a value may hold is given to another object. May grow at other
+    /// times. While it stays the same, no value needs is_current().
     [[nodiscard]] virtual std::uint64_t binding_count() const noexcept { return 0; }
     /// Whether `guid`, once given to this handle, still names what the handle does: no object was
     /// given the handle since under another id. Two ids of nothing name the same.

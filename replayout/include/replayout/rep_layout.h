@@ -179,6 +179,7 @@ class RepLayout {
     }
 
     /// Some leaf, in an array maybe, is a reference.
+    /// Whether any leaf is a reference, in arrays, too.
     [[nodiscard]] bool has_references() const noexcept { return has_references_; }
 
     /// Some property is a struct with a NetDeltaSerializer; its receivers need DeltaStates.

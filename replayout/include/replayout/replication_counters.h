@@ -51,8 +51,8 @@ struct ReplicationCounters {
     std::uint64_t bundles_built = 0;    ///< rows of blocks laid down for all connections
     /// Of a bundle, or as much of it as went into one packet of one connection.
     std::uint64_t bundles_copied = 0;
-    /// Of blocks in bundles, looked at one by one when they were sent and when they were delivered:
-    /// a call, or a join, had asked how complete the client's copy of the object is.
+    /// Blocks in bundles that were looked at one by one, when sent and again when delivered,
+    /// because a call or a join asked at which version the client's copy of the object is complete.
     std::uint64_t blocks_accounted = 0;
     /// Values encoded for one receiver, sharing being on: EncodeReason::NotShared.
     std::uint64_t values_unshared = 0;

@@ -2,9 +2,9 @@
 //
 // How to tell, of many objects in a row, those that did not change: where most are looked at in
 // every tick and few change, that is what polling costs. A plan is one list of places for a class,
-// made with its layout, so nothing is decided for an object, and nobody is called but for values
-// that only the game can read, and for what has other values in it (arrays, structs with a
-// NetSerializer):
+// made with its layout, so nothing is decided for an object. Bytes, bits and plain references are
+// compared without a call. Arrays, structs with a NetSerializer, and values that only the game can
+// read are compared through their command:
 //
 //     object   [ px py pz qx ... health state |gap| ammo owner   name ]
 //              |-16 bytes-|-16 bytes-|            |-4-|           text
@@ -46,12 +46,12 @@ class ScanPlan {
 
     /// Makes it the plan of a layout that has all its runs.
     void assign(const RepLayout& layout);
-    /// False of an object of which a look at its values does not tell all: it has a keyed array, or
-    /// values that are sent in the end though Identical tolerates them. It is compared by its runs.
-    /// Of references a scan looks at handles, and not at what they mean.
+    /// Whether the layout can be scanned. False if it has a keyed array, or a property with
+    /// `sent_within_us` whose Identical tolerates differences; update() compares those objects.
+    /// A scan compares the handle of a reference, not which object has it.
     [[nodiscard]] bool is_usable() const noexcept { return is_usable_; }
 
-    /// A look asks leaves one by one, which costs about what a compare of them does.
+    /// Some leaves are compared through their command, so a scan costs about as much as update().
     [[nodiscard]] bool asks_leaves() const noexcept { return !leaves_.empty(); }
 
     /// Whether each value of the object is what its shadow holds. Requires a plan that is usable.
@@ -92,7 +92,7 @@ class ScanPlan {
         Place place;
         const StringOps* ops;  ///< null: it is a std::string
     };
-    /// A leaf that is asked by its command.
+    /// A leaf that is compared through its command.
     struct Leaf {
         const RepLayout* layout;
         CmdIndex cmd;
@@ -107,6 +107,7 @@ class ScanPlan {
         const std::byte* object, const std::byte* shadow) const noexcept;
     [[nodiscard]] inline bool is_same_text(const Text& text, const std::byte* object,
                                            ConstShadowBuffer shadow) const noexcept;
+    /// Whether all of `leaves_` are what the shadow holds. Calls the game's code.
     [[gnu::noinline]] [[nodiscard]] bool are_same_leaves(const std::byte* object,
                                                          ConstShadowBuffer shadow) const;
     enum class Found : std::uint8_t { Same, LongRuns, Other };
@@ -130,7 +131,7 @@ class ScanPlan {
     std::pmr::vector<Place> longs_;  // of eight
     std::pmr::vector<Place> bytes_;  // of one
     std::pmr::vector<Bit> bits_;
-    bool has_small_ = false;  // any of the two before, or more of the third than have their place
+    bool has_small_ = false;  // bytes_ or bits_, or longs_ that have no room in short_longs_
     bool is_usable_ = false;
     // Of most classes chunks and words are so few that they have their place here, the last of them
     // several times, and are compared without a loop.
@@ -141,7 +142,7 @@ class ScanPlan {
     std::array<Place, 4> short_chunks_{};
     std::array<Place, 2> short_words_{};
     std::array<Place, 2> short_longs_{};
-    bool has_short_longs_ = false;
+    bool has_short_longs_ = false;  // all of longs_ are in short_longs_
     WordRow word_row_;
     // Of what is compared.
     std::uint32_t object_begin_ = 0xFFFF'FFFF;

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// Handles that had an id which is forgotten: if such a handle is given to an object once more, a
-// value that still holds it means another object than it did. A Bloom filter of 8 KiB (two bits for
-// each handle): it knows every handle that was added, and may take another one for one of these,
-// which costs its user a look at values that did not change.
+// A set of handles whose ids were forgotten. A value may still hold such a handle. If the handle is
+// then given to another object, the value means that object, so it must be compared again.
+//
+//     forgotten.add(handle);                          its id is forgotten
+//     if (forgotten.may_contain(handle)) { ... }      an object gets it: values are compared again
+//
+// A Bloom filter of 8 KiB, two bits for each handle. It contains every handle that was added. It
+// may also report a handle that was not; then values that did not change are compared once more.
 #pragma once
 
 #include <replayout/reflection/memory.h>
@@ -20,8 +24,7 @@ namespace replayout {
 
 class ForgottenHandles {
   public:
-    /// So many handles may be added before it is full: then one handle in twenty that was never
-    /// added seems to be in it.
+    /// After so many add() the set is full: about 5 % of all other handles seem to be in it.
     static constexpr std::uint32_t count_max = 8'192;
 
     explicit ForgottenHandles(MemoryResource* resource) noexcept : resource_(resource) {}
@@ -33,7 +36,7 @@ class ForgottenHandles {
     ForgottenHandles(const ForgottenHandles&) = delete;
     ForgottenHandles& operator=(const ForgottenHandles&) = delete;
 
-    /// Takes memory at the first one. Not beside other calls.
+    /// Adds a handle and counts it. The first call allocates 8 KiB. Not thread-safe.
     void add(ObjectHandle handle) {
         if (words_ == nullptr) {
             words_ = new (resource_->allocate(sizeof(Words), alignof(Words))) Words();
@@ -41,8 +44,8 @@ class ForgottenHandles {
         ++count_;
         keep(handle);
     }
-    /// The same of one that was added before clear(), and is still in use. Does not count. Any
-    /// thread, beside others that keep handles.
+    /// Adds a handle that a value still holds, so that it outlasts clear(). Not counted: many such
+    /// handles raise the share of wrong answers. Thread-safe against keep() and may_contain().
     void keep(ObjectHandle handle) noexcept {
         if (words_ == nullptr) {
             return;
@@ -51,6 +54,7 @@ class ForgottenHandles {
             (*words_)[bit / 64].fetch_or(std::uint64_t{1} << (bit % 64), std::memory_order_relaxed);
         }
     }
+    /// False: the handle was not added since clear(). True: it probably was.
     [[nodiscard]] bool may_contain(ObjectHandle handle) const noexcept {
         if (words_ == nullptr) {
             return false;
@@ -62,8 +66,9 @@ class ForgottenHandles {
         }
         return true;
     }
+    /// count_max handles were added since clear().
     [[nodiscard]] bool is_full() const noexcept { return count_ >= count_max; }
-    /// Not beside other calls.
+    /// Empties the set and keeps its memory. Not thread-safe.
     void clear() noexcept {
         if (words_ != nullptr) {
             for (std::atomic<std::uint64_t>& word : *words_) {
@@ -74,10 +79,11 @@ class ForgottenHandles {
     }
 
   private:
-    using Words = std::array<std::atomic<std::uint64_t>, 1'024>;
+    static constexpr std::uint32_t bit_count = 1u << 16;  // bits_of() takes 16 bits for each
+    using Words = std::array<std::atomic<std::uint64_t>, bit_count / 64>;
     static_assert(std::is_trivially_destructible_v<Words>);
 
-    /// Handles may be addresses or count up, so all their bits are mixed (by the golden ratio).
+    /// Mixes all bits by the golden ratio: handles may be addresses, or count up.
     [[nodiscard]] static std::array<std::uint32_t, 2> bits_of(ObjectHandle handle) noexcept {
         const std::uint64_t mixed = (handle.value ^ (handle.value >> 32)) * 0x9E37'79B9'7F4A'7C15;
         return {static_cast<std::uint32_t>(mixed >> 48),

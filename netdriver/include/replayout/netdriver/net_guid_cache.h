@@ -49,7 +49,7 @@ class NetGUIDCache final : public PackageMap {
     [[nodiscard]] NetGUID assign(ObjectHandle object);
     [[nodiscard]] ObjectHandle object_of(NetGUID guid) override;
     [[nodiscard]] std::uint64_t binding_count() const noexcept override { return binding_count_; }
-    /// Any thread, beside others that ask.
+    /// Thread-safe against other calls of const functions. Notes that a value holds the handle.
     [[nodiscard]] bool is_current(NetGUID guid, ObjectHandle object) const noexcept override;
     /// For an object that is added: the id that references gave to its handle, or a new one if
     /// another object had that. Null: another object that is still bound has the handle.
@@ -92,6 +92,9 @@ class NetGUIDCache final : public PackageMap {
         bool is_secret_;
     };
 
+    /// Notes that the handle's id is forgotten while values may still hold both.
+    void forget(ObjectHandle object);
+
     // Looked up, never walked: no order of theirs reaches the wire.
     struct Entry {
         std::uint64_t guid = 0;
@@ -103,11 +106,8 @@ class NetGUIDCache final : public PackageMap {
     std::pmr::unordered_map<std::uint64_t, std::uint64_t> named_by_guid_;  // a server's alone
     std::pmr::unordered_map<std::uint64_t, std::uint64_t, TableHash> objects_by_guid_;
     std::uint64_t last_guid_ = 0;
-    /// Nothing is behind the id of the handle any more, and values may hold both.
-    void forget(ObjectHandle object);
-
     std::uint64_t binding_count_ = 0;
-    mutable ForgottenHandles forgotten_;  // whoever asks keeps what is still held
+    mutable ForgottenHandles forgotten_;  // is_current() keeps the handles that values still hold
     Authority authority_;
     bool keeps_names_ = false;
 };
