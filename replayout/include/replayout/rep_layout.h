@@ -178,7 +178,6 @@ class RepLayout {
         return are_serializers_shared_whole_;
     }
 
-    /// Some leaf, in an array maybe, is a reference.
     /// Whether any leaf is a reference, in arrays, too.
     [[nodiscard]] bool has_references() const noexcept { return has_references_; }
 
