@@ -194,7 +194,7 @@ void BM_CompareProperties(benchmark::State& state) {
         measured.objects += compare_count;
         measured.bytes += std::uint64_t{compare_count} * static_cast<std::uint64_t>(state.range(0));
     }
-    measured.serializer_calls = scene.counters().serializer_calls - before.serializer_calls;
+    measured.values_encoded = scene.counters().values_encoded - before.values_encoded;
     if (scene.counters().objects_compared - before.objects_compared != measured.objects) {
         state.SkipWithError("compared another number of objects than there are");
     }

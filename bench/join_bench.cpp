@@ -33,7 +33,7 @@ void BM_Join(benchmark::State& state) {
         state.counters["game_seconds"] = result.seconds;
         state.counters["opens_max"] = static_cast<double>(result.opens_in_flush_max);
         state.counters["calls_per_value"] =
-            static_cast<double>(counters.serializer_calls) /
+            static_cast<double>(counters.values_encoded) /
             static_cast<double>(result.values_to_encode + result.values_changed);
         state.counters["bytes_per_open"] = static_cast<double>(result.stats.bytes_sent) /
                                            static_cast<double>(result.stats.channels_opened);

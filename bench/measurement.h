@@ -16,7 +16,7 @@ namespace replayout::bench {
 struct Measured {
     std::uint64_t objects = 0;  ///< compared, encoded, or delivered, as the benchmark says
     std::uint64_t bytes = 0;
-    std::uint64_t serializer_calls = 0;
+    std::uint64_t values_encoded = 0;
     std::uint64_t allocations = 0;
     double seconds = 0;  ///< that the clock ran
 };
@@ -28,7 +28,7 @@ inline void report(benchmark::State& state, const Measured& measured) {
         return Counter(static_cast<double>(sum), Counter::kAvgIterations);
     };
     state.counters["bytes"] = per_iteration(measured.bytes);
-    state.counters["calls"] = per_iteration(measured.serializer_calls);
+    state.counters["calls"] = per_iteration(measured.values_encoded);
     state.counters["allocs"] = per_iteration(measured.allocations);
     if (measured.objects > 0) {
         state.counters["ns/object"] =

@@ -55,12 +55,12 @@ void BM_Recording(benchmark::State& state) {
     for (std::uint32_t i = 0; i < ticks_until_warm; ++i) {
         (void)session.tick();
     }
-    const std::uint64_t calls = session.stats().replication.serializer_calls;
+    const std::uint64_t calls = session.stats().replication.values_encoded;
     for (auto _ : state) {
         state.SetIterationTime(measured_tick(session));
     }
     state.counters["calls"] = benchmark::Counter(
-        static_cast<double>(session.stats().replication.serializer_calls - calls),
+        static_cast<double>(session.stats().replication.values_encoded - calls),
         benchmark::Counter::kAvgIterations);
     state.counters["recorded_bytes"] = static_cast<double>(sink.byte_count());
     session.driver().stop_recording();

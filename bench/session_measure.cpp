@@ -42,8 +42,8 @@ class SessionReport {
         const ReplicationCounters& counters = after.replication;
         measured_.objects = blocks_sent();
         measured_.bytes = bytes_sent();
-        measured_.serializer_calls =
-            counters.serializer_calls - before_.replication.serializer_calls;
+        measured_.values_encoded =
+            counters.values_encoded - before_.replication.values_encoded;
         report_connections(state, measured_, session_.connection_count());
         report_median(state, times_);
         state.counters["dispatch_us"] =
@@ -204,7 +204,7 @@ void run_yardstick(benchmark::State& state, Yardstick& yardstick) {
     }
     measured.objects = changes.pawns * connection_count;
     measured.bytes = yardstick.bytes_sent();
-    measured.serializer_calls = yardstick.values_sent();
+    measured.values_encoded = yardstick.values_sent();
     report_connections(state, measured, connection_count);
     report_median(state, times);
 }

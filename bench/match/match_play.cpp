@@ -39,8 +39,8 @@ void measure_calls(const std::vector<Recording>& recordings, const MatchSchema& 
     for (std::size_t i = 0; i < schema.classes().size(); ++i) {
         std::vector<RepHandle> handles;
         for (std::size_t p = 0; p < counted.types[i].properties.size(); ++p) {
-            if (counted.types[i].properties[p].counters.serializer_calls() > 0 ||
-                counted.twin_types[i].properties[p].counters.serializer_calls() > 0) {
+            if (counted.types[i].properties[p].counters.values_encoded() > 0 ||
+                counted.twin_types[i].properties[p].counters.values_encoded() > 0) {
                 handles.push_back(RepHandle{static_cast<std::uint16_t>(p + 1)});
             }
         }

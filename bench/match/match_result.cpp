@@ -173,16 +173,16 @@ void report_sharing(std::string& text, const MatchOptions& options, const MatchR
     const NetStats& off = is_on ? result.twin_stats : result.stats;
     if (is_on || result.has_twin) {
         const ReplicationCounters& counters = on.replication;
-        print(text, "  %-22s %s sent; %s serializer calls, %s copied instead (%.2f %%)\n", "values",
-              grouped(counters.properties_sent).c_str(), grouped(counters.serializer_calls).c_str(),
-              grouped(counters.pieces_reused).c_str(),
-              100.0 * ratio(counters.pieces_reused, counters.pieces_reused + counters.pieces_built +
-                                                        counters.values_unshared));
+        print(text, "  %-22s %s sent; %s encoded, %s copied instead (%.2f %%)\n", "values",
+              grouped(counters.properties_sent).c_str(), grouped(counters.values_encoded).c_str(),
+              grouped(counters.values_reused).c_str(),
+              100.0 * ratio(counters.values_reused,
+                            counters.values_reused + counters.values_encoded));
         report_hits(text, options, counters);
     }
     if (!is_on || result.has_twin) {
-        print(text, "  %-22s %s serializer calls\n", "  without sharing",
-              grouped(off.replication.serializer_calls).c_str());
+        print(text, "  %-22s %s encoded\n", "  without sharing",
+              grouped(off.replication.values_encoded).c_str());
     }
     report_times(text, is_on ? "server, sharing" : "server, not sharing", result.times);
     if (result.has_twin) {
@@ -248,9 +248,10 @@ void report_memory(std::string& text, const MatchResult& result) {
                                   {"values_sent", counters.values_sent},
                                   {"bits_sent", counters.bits_sent},
                                   {"payload_reuses", counters.payload_reuses},
-                                  {"pieces_reused", counters.pieces_reused},
+                                  {"values_reused", counters.values_reused},
                                   {"pieces_built", counters.pieces_built},
-                                  {"serializer_calls", counters.serializer_calls()},
+                                  {"serializer_calls", counters.serializer_calls},
+                                  {"values_encoded", counters.values_encoded()},
                                   {"encoded", encoded}});
         }
         json.push_back({{"class", type.name},
@@ -364,7 +365,8 @@ void add_traffic(nlohmann::ordered_json& json, const NetStats& stats) {
     json["properties_changed"] = stats.replication.properties_changed;
     json["marks_missed"] = stats.replication.marks_missed;
     json["pieces_built"] = stats.replication.pieces_built;
-    json["values_copied"] = stats.replication.pieces_reused;
+    json["values_copied"] = stats.replication.values_reused;
+    json["values_encoded"] = stats.replication.values_encoded;
     json["serializer_calls"] = stats.replication.serializer_calls;
     json["payloads_built"] = stats.replication.payloads_built;
     json["bundles_built"] = stats.replication.bundles_built;
@@ -493,7 +495,7 @@ std::string to_json(const MatchOptions& options, const MatchResult& result) {
     }
     if (result.has_twin) {
         json["twin"] = {{"equal", result.is_twin_equal},
-                        {"serializer_calls", result.twin_stats.replication.serializer_calls},
+                        {"values_encoded", result.twin_stats.replication.values_encoded},
                         {"server_ns_per_tick_p50", result.twin_times.p50_ns},
                         {"server_ns_per_tick_p99", result.twin_times.p99_ns},
                         {"replication_ns_total", result.twin_times.total_ns}};

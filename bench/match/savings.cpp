@@ -17,12 +17,12 @@ namespace {
     SavingsCounts counts;
     counts.values_sent = shared.values_sent;
     counts.payload_reuses = shared.payload_reuses;
-    counts.pieces_reused = shared.pieces_reused;
+    counts.values_reused = shared.values_reused;
     counts.encoded = shared.encoded;
     counts.bits_copied_alone = shared.bits_copied;
     if (unshared_cost != nullptr) {
         const PropertyCounters& unshared = unshared_cost->counters;
-        counts.calls_unshared = unshared.serializer_calls();
+        counts.calls_unshared = unshared.values_encoded();
         counts.bits_sent = unshared.bits_sent;
         counts.bits_in_copied_blocks = unshared.bits_sent - shared.bits_sent;
         counts.ns_saved =
@@ -62,8 +62,8 @@ void sort_by_merit(std::vector<Row>& rows, bool has_twin) {
 /// Who counts by type does what is done where nobody does.
 [[nodiscard]] bool is_same_work(const ReplicationCounters& left,
                                 const ReplicationCounters& right) noexcept {
-    return left.serializer_calls == right.serializer_calls &&
-           left.pieces_reused == right.pieces_reused &&
+    return left.values_encoded == right.values_encoded &&
+           left.values_reused == right.values_reused &&
            left.payloads_reused == right.payloads_reused &&
            left.bundles_built == right.bundles_built &&
            left.bundles_copied == right.bundles_copied && left.block_misses == right.block_misses;
@@ -74,7 +74,7 @@ void sort_by_merit(std::vector<Row>& rows, bool has_twin) {
 void SavingsCounts::add(const SavingsCounts& other) noexcept {
     values_sent += other.values_sent;
     payload_reuses += other.payload_reuses;
-    pieces_reused += other.pieces_reused;
+    values_reused += other.values_reused;
     for (std::size_t reason = 0; reason < encode_reason_count; ++reason) {
         encoded[reason] += other.encoded[reason];
     }

@@ -34,7 +34,7 @@ struct SavingsCounts {
     // Of the server that shares.
     std::uint64_t values_sent = 0;
     std::uint64_t payload_reuses = 0;  ///< of these, copied with a whole block
-    std::uint64_t pieces_reused = 0;   ///< copied alone, into blocks that were sent or not
+    std::uint64_t values_reused = 0;   ///< copied alone, into blocks that were sent or not
     std::array<std::uint64_t, encode_reason_count> encoded{};  ///< calls of its serializer
     std::uint64_t bits_copied_alone = 0;                       ///< of values sent
     // Of both, or nothing where one of them was not played.
@@ -56,7 +56,7 @@ struct SavingsCounts {
         return static_cast<std::int64_t>(calls_unshared - calls_first());
     }
     [[nodiscard]] std::uint64_t values_copied() const noexcept {
-        return payload_reuses + pieces_reused;
+        return payload_reuses + values_reused;
     }
     /// Of the values sent.
     [[nodiscard]] std::uint64_t bits_encoded() const noexcept {

@@ -115,7 +115,7 @@ void report_call_time(std::string& text, const Savings& savings) {
 void report_calls(std::string& text, const Savings& savings) {
     const SavingsCounts& counts = savings.counts;
     if (savings.has_twin) {
-        print(text, "  %-22s %s instead of %s: %s saved (%s %%),\n", "serializer calls",
+        print(text, "  %-22s %s instead of %s: %s saved (%s %%),\n", "values encoded",
               grouped(counts.calls()).c_str(), grouped(counts.calls_unshared).c_str(),
               signed_grouped(counts.calls_saved()).c_str(),
               percent(static_cast<double>(counts.calls_saved()),
@@ -125,7 +125,7 @@ void report_calls(std::string& text, const Savings& savings) {
               percent(counts.calls_saved(), counts.calls_saved_max()).c_str());
     } else {
         print(text, "  %-22s %s; how many without sharing is not known: --twin off\n",
-              "serializer calls", grouped(counts.calls()).c_str());
+              "values encoded", grouped(counts.calls()).c_str());
     }
     print(text, "  %-22s %s\n", "  why", reasons_of(counts, false).c_str());
 }
@@ -134,7 +134,7 @@ void report_values(std::string& text, const Savings& savings) {
     const SavingsCounts& counts = savings.counts;
     print(text, "  %-22s %s sent; %s copied within whole blocks, %s alone\n", "values",
           grouped(counts.values_sent).c_str(), grouped(counts.payload_reuses).c_str(),
-          grouped(counts.pieces_reused).c_str());
+          grouped(counts.values_reused).c_str());
     if (savings.has_twin) {
         print(text, "  %-22s %s sent; %s encoded, %s copied within whole blocks, %s alone\n",
               "  bytes of these", bytes_of(counts.bits_sent).c_str(),
@@ -245,7 +245,7 @@ void report_rest(std::string& text, std::size_t count, const char* what) {
 [[nodiscard]] Columns::Row property_row(const PropertySavings& property, bool has_twin) {
     const SavingsCounts& counts = property.counts;
     Columns::Row row{printable(property.path, name_bytes_max), grouped(counts.values_sent),
-                     grouped(counts.payload_reuses), grouped(counts.pieces_reused),
+                     grouped(counts.payload_reuses), grouped(counts.values_reused),
                      grouped(counts.calls())};
     if (has_twin) {
         row.insert(row.end(),
@@ -292,14 +292,14 @@ void report_properties(std::string& text, const ClassSavings& savings, std::size
     }
     nlohmann::ordered_json json{{"values_sent", counts.values_sent},
                                 {"payload_reuses", counts.payload_reuses},
-                                {"pieces_reused", counts.pieces_reused},
-                                {"serializer_calls", counts.calls()},
-                                {"serializer_calls_first", counts.calls_first()},
+                                {"values_reused", counts.values_reused},
+                                {"values_encoded", counts.calls()},
+                                {"values_encoded_first", counts.calls_first()},
                                 {"encoded", encoded},
                                 {"bits_copied_alone", counts.bits_copied_alone}};
     if (has_twin) {
-        json["serializer_calls_without_sharing"] = counts.calls_unshared;
-        json["serializer_calls_saved"] = counts.calls_saved();
+        json["values_encoded_without_sharing"] = counts.calls_unshared;
+        json["values_encoded_saved"] = counts.calls_saved();
         json["serializer_ns_saved_estimated"] = counts.ns_saved;
         json["bits_sent"] = counts.bits_sent;
         json["bits_encoded"] = counts.bits_encoded();

@@ -99,8 +99,8 @@ std::string report(const W1Options& options, const W1Result& result) {
           grouped(options.ticks).c_str(), has_warm ? "" : " again", name_of(options.sharing),
           options.is_push_based ? "on" : "off", options.workers, options.workers == 1 ? "" : "s");
     add_times(text, options, result);
-    print(text, "\n  %.1f objects and %.1f values change in a tick; %.1f serializer calls\n",
-          result.objects_per_tick, result.values_per_tick, result.serializer_calls_per_tick);
+    print(text, "\n  %.1f objects and %.1f values change in a tick; %.1f are encoded\n",
+          result.objects_per_tick, result.values_per_tick, result.values_encoded_per_tick);
     print(text, "  %.1f bytes in %.2f packets for each connection (%u at most); naive %.1f bytes\n",
           result.bytes_per_connection, result.packets_per_tick, result.packets_of_tick_max,
           result.naive_bytes_per_connection);
@@ -132,7 +132,7 @@ std::string to_json(const W1Options& options, const W1Result& result) {
     json["packets_of_tick_max"] = result.packets_of_tick_max;
     json["objects_per_tick"] = result.objects_per_tick;
     json["values_per_tick"] = result.values_per_tick;
-    json["serializer_calls_per_tick"] = result.serializer_calls_per_tick;
+    json["values_encoded_per_tick"] = result.values_encoded_per_tick;
     json["allocations"] = result.allocations;
     json["bytes_per_pair"] = result.bytes_per_pair;
     json["hit_rate"] = result.hit_rate;

@@ -181,8 +181,8 @@ void Subjects::count(const NetStats& before, const Changes& changes, W1Result& r
     result.packets_of_tick_max = session_.packets_of_tick_max();
     result.objects_per_tick = per(changes.objects, ticks);
     result.values_per_tick = per(changes.values, ticks);
-    result.serializer_calls_per_tick =
-        per(after.replication.serializer_calls - before.replication.serializer_calls, ticks);
+    result.values_encoded_per_tick =
+        per(after.replication.values_encoded - before.replication.values_encoded, ticks);
     result.bytes_per_pair = session_.memory_report().bytes_per_pair();
     result.hit_rate = ratio(after.replication.block_hits() - before.replication.block_hits(),
                             after.replication.blocks_sent - before.replication.blocks_sent);

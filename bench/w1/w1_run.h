@@ -53,7 +53,7 @@ struct W1Result {
     std::uint32_t packets_of_tick_max = 0;  ///< likewise
     double objects_per_tick = 0;            ///< that changed
     double values_per_tick = 0;             ///< likewise
-    double serializer_calls_per_tick = 0;
+    double values_encoded_per_tick = 0;
     /// Of operator new in all timed ticks; the driver's memory resource takes from there.
     std::uint64_t allocations = 0;
     double bytes_per_pair = 0;  ///< MemoryReport

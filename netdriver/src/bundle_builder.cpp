@@ -128,8 +128,7 @@ inline bool BundleBuilder::lay_down_row(BundleBlock& block, ChangelistState& sta
     block.property_count = static_cast<std::uint16_t>(row.value_count());
     // Nobody can have sent any of it before, as it changed in this flush.
     state.shared().use_newest_in_place(state.version(), state.last_changed());
-    context.counters.serializer_calls += row.value_count();
-    context.counters.pieces_built += row.value_count();
+    context.counters.values_encoded += row.value_count();
     return true;
 }
 
@@ -183,8 +182,7 @@ template <typename Blocks>
         const std::uint64_t value_count = std::uint64_t{count} * row.value_count();
         blocks.count_appended(count, {static_cast<std::uint32_t>(word), objects & ~left},
                               value_count, count * row.byte_count());
-        context.counters.serializer_calls += value_count;
-        context.counters.pieces_built += value_count;
+        context.counters.values_encoded += value_count;
     }
     return left;
 }
@@ -266,11 +264,13 @@ BundleBuilder::LaidDown BundleBuilder::lay_down(std::uint32_t index, BundleBlock
 
 bool BundleBuilder::measure(BundleBlock& block, SendContext& context) const {
     ReplicationCounters uncounted;
-    SendContext apart{context.package_map, uncounted, context.scratch,
-                      SharingLevel::Off,   nullptr,   false};
+    ChangelistState& state = objects_.at(block.index)->changelist_state();
+    // The game was asked for what its serializers write; of other values nothing is kept here.
+    const SharingLevel sharing =
+        state.layout().has_net_serialize_structs() ? context.sharing : SharingLevel::Off;
+    SendContext apart{context.package_map, uncounted, context.scratch, sharing, nullptr, false};
     const std::size_t byte_count =
-        measure_block(objects_.at(block.index)->changelist_state(), position_before(block.version),
-                      context.scratch.owed, apart);
+        measure_block(state, position_before(block.version), context.scratch.owed, apart);
     block.body_bytes = static_cast<std::uint16_t>(byte_count);
     return byte_count <= bytes_.body_bytes_max(ObjectStore::channel_of(block.index)) &&
            context.scratch.left_out.empty();

@@ -28,10 +28,7 @@ namespace replayout {
 /// Whether objects of that layout may have regular pairs: what such a pair is owed depends on
 /// versions alone.
 [[nodiscard]] inline bool may_be_regular(const RepLayout& layout) noexcept {
-    // A serializer may name an object that was never met, which gets its id then. So it is asked in
-    // the order in which objects are sent, which is not that of bundles.
-    return layout.is_fully_shared() && !layout.needs_held_version() &&
-           !layout.has_delta_structs() && !layout.has_net_serialize_structs();
+    return layout.is_fully_shared() && !layout.needs_held_version() && !layout.has_delta_structs();
 }
 
 /// What a pair is owed that was sent the version before, and lost nothing since.

@@ -350,7 +350,7 @@ void BundleSender::count_whole(const BundleRun& run, std::uint32_t begin, std::u
     counters.block_bytes_sent += last.body_bytes_before + last.body_bytes - first.body_bytes_before;
     if (is_reused) {
         counters.payloads_reused += blocks;
-        counters.pieces_reused += properties;
+        counters.values_reused += properties;
     } else {
         counters.payloads_built += blocks;
         counters.block_misses[static_cast<std::size_t>(BlockMiss::FirstUse)] += blocks;
@@ -379,7 +379,7 @@ void BundleSender::count_blocks(const BundleBuilder& bundles, const SentBundle& 
     counters.properties_sent += all.properties;
     counters.block_bytes_sent += all.body_bytes;
     counters.payloads_reused += reused.blocks;
-    counters.pieces_reused += reused.properties;
+    counters.values_reused += reused.properties;
     counters.payloads_built += all.blocks - reused.blocks;
     counters.block_misses[static_cast<std::size_t>(BlockMiss::FirstUse)] +=
         all.blocks - reused.blocks;

@@ -20,6 +20,7 @@ ConnectionPairs::ConnectionPairs(const ObjectStore& objects, const FlushChanges&
       placed_(resource_),
       regular_(resource_),
       tracked_(resource_),
+      with_extra_(resource_),
       extras_(Allocator<std::pair<std::uint32_t, PairExtra>>(resource_)),
       deltas_(Allocator<std::pair<std::uint32_t, DeltaStates>>(resource_)),
       dormancy_(resource_) {}
@@ -43,7 +44,10 @@ PairExtra& ConnectionPairs::extra_of(std::uint32_t index) {
         return *extra;
     }
     PairExtra extra(packets_.sequence_behind_open(), resource_);
-    return extras_.emplace(index, std::move(extra)).first->second;
+    with_extra_.grow(index + 1);
+    PairExtra& added = extras_.emplace(index, std::move(extra)).first->second;
+    with_extra_.set(index);
+    return added;
 }
 
 CompleteVersions* ConnectionPairs::tracked(std::uint32_t index) noexcept {
@@ -62,6 +66,10 @@ CompleteVersions& ConnectionPairs::track(std::uint32_t index) {
 }
 
 void ConnectionPairs::erase_extra(std::uint32_t index) noexcept {
+    if (!with_extra_.test(index)) {
+        return;
+    }
+    with_extra_.clear(index);
     extras_.erase(index);
     if (tracked_.test(index)) {
         tracked_.clear(index);

@@ -158,12 +158,10 @@ class ConnectionPairs {
 
     /// Null: there is none.
     [[nodiscard]] PairExtra* find_extra(std::uint32_t index) noexcept {
-        const auto found = extras_.find(index);
-        return found != extras_.end() ? &found->second : nullptr;
+        return with_extra_.test(index) ? &extras_.find(index)->second : nullptr;
     }
     [[nodiscard]] const PairExtra* find_extra(std::uint32_t index) const noexcept {
-        const auto found = extras_.find(index);
-        return found != extras_.end() ? &found->second : nullptr;
+        return with_extra_.test(index) ? &extras_.find(index)->second : nullptr;
     }
     /// Valid until another one is made.
     [[nodiscard]] PairExtra& extra_of(std::uint32_t index);
@@ -290,6 +288,7 @@ class ConnectionPairs {
     BitRow placed_;  // empty without a cap
     BitRow regular_;
     BitRow tracked_;                            // those with an extra that tells complete versions
+    BitRow with_extra_;                         // most have none, which a bit tells sooner
     FlatMap<std::uint32_t, PairExtra> extras_;  // by object index
     FlatMap<std::uint32_t, DeltaStates> deltas_;  // by object index
     PairDormancy dormancy_;

@@ -28,20 +28,30 @@ PropertySender::PropertySender(const ObjectStore& objects, ConnectionPairs& pair
 
 SendOutcome PropertySender::replicate_properties(std::uint32_t index) {
     const ObjectLock lock = objects_.lock(index);
-    const Version version = objects_.at(index)->changelist_state().version();
-    if (!pairs_[index].owes_any(version)) {
+    const ChangelistState& state = objects_.at(index)->changelist_state();
+    const SendingRepState pair = pairs_[index];
+    if (!pair.owes_any(state.version())) {
         set_initial(pairs_.edit(index), false);
         pairs_.pending().clear(index);
         return SendOutcome::Done;
     }
     // Most pairs are: what is rare costs them a look.
-    const bool was_plain = is_plain(index);
+    const bool was_plain = is_plain(state.layout(), index);
+    if (was_plain) {
+        const OwedVersions plain_position = position_of_plain(index, pair);
+        if (const SharedPayload* known = find_plain_payload(state, plain_position)) {
+            if (const std::optional<SendOutcome> outcome =
+                    copy_plain(index, plain_position, *known)) {
+                return *outcome;
+            }
+        }
+    }
     context_.delta_states = was_plain ? nullptr : pairs_.deltas_of(index);
     if (!was_plain) {
         values_.owe_left_out(index);
     }
     const OwedVersions position =
-        was_plain ? position_of_plain(index) : records_.sending_position_of(index);
+        was_plain ? position_of_plain(index, pair) : records_.sending_position_of(index);
     const SharedPayload* payload = find_payload(index, position);
     if (payload == nullptr) {
         pairs_.collect_owed(index, position, context_.scratch.owed);
@@ -82,18 +92,43 @@ SendOutcome PropertySender::replicate_properties(std::uint32_t index) {
     return replicate_parts(index, position);
 }
 
-bool PropertySender::is_plain(std::uint32_t index) const {
-    const RepLayout& layout = objects_.at(index)->changelist_state().layout();
+bool PropertySender::is_plain(const RepLayout& layout, std::uint32_t index) const {
     return !layout.needs_held_version() && !layout.has_delta_structs() &&
            layout.conditions().is_trivial() && pairs_.find_extra(index) == nullptr;
 }
 
-OwedVersions PropertySender::position_of_plain(std::uint32_t index) const {
-    const SendingRepState pair = pairs_[index];
+OwedVersions PropertySender::position_of_plain(std::uint32_t index,
+                                               const SendingRepState& pair) const {
     OwedVersions position(pair);
     position.is_exact = objects_.at(index)->changelist_state().is_any_back(pair.sent_version) &&
                         pairs_.has_arrived(index);
     return position;
+}
+
+const SharedPayload* PropertySender::find_plain_payload(const ChangelistState& state,
+                                                        const OwedVersions& position) const {
+    return context_.shares_payloads() && state.layout().is_fully_shared()
+               ? state.shared().find_plain_payload(state.version(), position)
+               : nullptr;
+}
+
+std::optional<SendOutcome> PropertySender::copy_plain(std::uint32_t index,
+                                                      const OwedVersions& position,
+                                                      const SharedPayload& payload) {
+    for (const bool is_fresh_packet : {false, true}) {
+        if (is_fresh_packet) {
+            packets_.flush_full();
+        }
+        if (!packets_.can_write()) {
+            return SendOutcome::NoRoom;
+        }
+        if (write_payload(index, payload) == SendResult::Whole) {
+            record_plain(index, position);
+            pairs_.pending().clear(index);
+            return SendOutcome::Done;
+        }
+    }
+    return std::nullopt;
 }
 
 void PropertySender::record_plain(std::uint32_t index, const OwedVersions& position) {
@@ -263,7 +298,7 @@ SendResult PropertySender::write_payload(std::uint32_t index, const SharedPayloa
 
 void PropertySender::count_reuse(std::span<const std::byte> block, std::uint32_t property_count) {
     ReplicationCounters& counters = context_.counters;
-    counters.pieces_reused += property_count;
+    counters.values_reused += property_count;
     counters.properties_sent += property_count;
     ++counters.payloads_reused;
     if (context_.type_counters != nullptr) {
@@ -361,7 +396,7 @@ PropertySender::RegularBlock PropertySender::regular_row(const ChangelistState& 
         return {};
     }
     row_.write(state, body_.data());
-    context_.counters.serializer_calls += row_.value_count();
+    context_.counters.values_encoded += row_.value_count();
     return {body_.first(row_.byte_count()), row_.value_count(), BlockMiss::SharingOff};
 }
 

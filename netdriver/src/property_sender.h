@@ -61,8 +61,16 @@ class PropertySender {
     };
 
     /// Of the pair nothing is kept but the pair, and what it is owed depends on versions alone.
-    [[nodiscard]] bool is_plain(std::uint32_t index) const;
-    [[nodiscard]] OwedVersions position_of_plain(std::uint32_t index) const;
+    [[nodiscard]] bool is_plain(const RepLayout& layout, std::uint32_t index) const;
+    [[nodiscard]] OwedVersions position_of_plain(std::uint32_t index,
+                                                 const SendingRepState& pair) const;
+    /// What a plain pair is owed was written for another one, and can go out as it is. Null: not.
+    [[nodiscard]] const SharedPayload* find_plain_payload(const ChangelistState& state,
+                                                          const OwedVersions& position) const;
+    /// Sends that. Nothing: it does not fit into a packet.
+    [[nodiscard]] std::optional<SendOutcome> copy_plain(std::uint32_t index,
+                                                        const OwedVersions& position,
+                                                        const SharedPayload& payload);
     /// A block was written with all that is owed.
     void record_plain(std::uint32_t index, const OwedVersions& position);
     [[nodiscard]] SendOutcome replicate_parts(std::uint32_t index, OwedVersions position);

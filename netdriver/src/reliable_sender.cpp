@@ -163,7 +163,15 @@ WindowPlace ReliableSender::window_begin() const noexcept {
 }
 
 bool ReliableSender::has_window_for(Share share, std::uint64_t message_bytes) const noexcept {
-    const WindowPlace begin = window_begin();
+    if (has_window_from(known_begin_, share, message_bytes)) {
+        return true;
+    }
+    known_begin_ = window_begin();
+    return has_window_from(known_begin_, share, message_bytes);
+}
+
+bool ReliableSender::has_window_from(const WindowPlace& begin, Share share,
+                                     std::uint64_t message_bytes) const noexcept {
     ReliableAmount values = difference(sent_.values, begin.values);
     for (const EndedMessage& message : ended_) {
         values.bytes += message.bytes;

@@ -222,6 +222,9 @@ class ReliableSender {
     /// Whether the window has room for one bunch more, and for a message of so many bytes; 0 when
     /// that is counted already.
     [[nodiscard]] bool has_window_for(Share share, std::uint64_t message_bytes) const noexcept;
+    /// The same if it began there.
+    [[nodiscard]] bool has_window_from(const WindowPlace& begin, Share share,
+                                       std::uint64_t message_bytes) const noexcept;
 
     std::size_t fragment_bytes_;
     ReliableWindow window_;
@@ -229,7 +232,9 @@ class ReliableSender {
     MemoryResource* resource_;
     std::uint64_t queued_count_ = 0;
     std::uint64_t sent_count_ = 0;
-    WindowPlace sent_;             // everything that has been sent
+    WindowPlace sent_;  // everything that has been sent
+    // As it was once. It only moves on, so where there is room from here there is room.
+    mutable WindowPlace known_begin_;
     std::size_t bunch_count_ = 0;  // in all rows
     std::array<Row, share_count> rows_;
     FlatMap<ChannelIndex, UnsentChannel> unsent_channels_;

@@ -96,6 +96,7 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
       class_bands_(Allocator<std::uint8_t>(&memory.layout_table)),
       compared_alone_(&memory.scratch),
       written_alone_(&memory.scratch),
+      shared_values_(&memory.scratch),
       polled_(&memory.objects),
       tolerated_(&memory.objects),
       changes_(&memory.objects),
@@ -330,6 +331,7 @@ void ReplicationServer::server_replicate_actors(NetTime now) {
     compare_due_objects();
     hand_back_torn_off_objects();
     changes_.finish();
+    ask_shared_values();
     build_bundles();
     // Phase B: who is owed what, connection by connection.
     if (is_any_joining_) {
@@ -339,6 +341,26 @@ void ReplicationServer::server_replicate_actors(NetTime now) {
     changes_.clear();
     rest_dormant_objects();
     remove_torn_off_objects();
+}
+
+void ReplicationServer::ask_shared_values() {
+    if (!shared_values_.has_objects()) {
+        return;
+    }
+    shared_values_.note(changes_);
+    shared_values_.ask(objects_, lanes_[0].context, [&](std::size_t word, std::uint64_t objects) {
+        std::uint64_t shown = 0;
+        for (const Client* client : clients_) {
+            if ((objects & ~shown) == 0) {
+                break;
+            }
+            if (is_joined(*client)) {
+                const PairDormancy& resting = client->sender.dormancy();
+                shown |= ~(resting.dormant.word(word) | resting.irrelevant.word(word));
+            }
+        }
+        return shown;
+    });
 }
 
 void ReplicationServer::build_bundles() {
@@ -362,7 +384,8 @@ void ReplicationServer::build_bundles() {
     }
     bundle_order_.find(changes_);
     // What is counted by type all lanes have in common.
-    const bool may_split = lanes_.count() > 1 && type_counters_.empty();
+    const bool may_split = lanes_.count() > 1 && type_counters_.empty() &&
+                           !changes_.objects.intersects(written_alone_);
     if (is_worth_lanes(may_split ? changes_.objects.count() : 0)) {
         bundles_.build_in_lanes(lanes_, contents, bundle_order_.indices());
     } else {

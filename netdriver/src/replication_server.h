@@ -30,6 +30,7 @@
 #include "sender_settings.h"
 #include "server_lane.h"
 #include "shadow_ids.h"
+#include "shared_values.h"
 #include "tolerated_changes.h"
 #include "update_calendar.h"
 
@@ -281,6 +282,7 @@ class ReplicationServer {
     void hand_back_torn_off_objects();
     [[nodiscard]] bool is_owned_by_host(const ObjectFacts& facts) const noexcept;
     void server_replicate_actors(NetTime now);
+    void ask_shared_values();
     void build_bundles();
     void replicate_to_all();
     void give_back_room();
@@ -329,8 +331,10 @@ class ReplicationServer {
         return lanes_.count() > 1 && work > 0 && work >= settings_.executor_work_min;
     }
     /// To write its values the game is asked, which may give ids, or keeps states.
-    [[nodiscard]] static bool is_written_alone(const RepLayout& layout) noexcept {
-        return layout.has_net_serialize_structs() || layout.has_delta_structs();
+    [[nodiscard]] bool is_written_alone(const RepLayout& layout) const noexcept {
+        const bool is_asked_once =
+            settings_.sharing != SharingLevel::Off && layout.are_serializers_shared_whole();
+        return (layout.has_net_serialize_structs() && !is_asked_once) || layout.has_delta_structs();
     }
     /// What there is to send at most.
     [[nodiscard]] std::uint64_t sending_work(std::uint32_t initial_opens) const noexcept;
@@ -414,7 +418,8 @@ class ReplicationServer {
     float priority_distance_ = 0;
     BitRow compared_alone_;  // layouts, by number
     BitRow written_alone_;   // objects
-    PolledObjects polled_;   // of live ones
+    SharedValues shared_values_;
+    PolledObjects polled_;  // of live ones
     ToleratedChanges tolerated_;
     FlushChanges changes_;
     BundleBuilder bundles_;

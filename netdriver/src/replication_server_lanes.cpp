@@ -3,6 +3,7 @@
 // Phase B of a flush by lanes (executor.h): each serves its connections. What gives ids, or calls
 // what is not for several threads, is left to the driver's thread.
 #include "replication_server_client.h"
+#include "value_scope.h"
 
 #include <algorithm>
 
@@ -53,6 +54,7 @@ void ReplicationServer::replicate_in_lanes(std::uint32_t initial_opens) {
     }
     objects_.set_shared(true);
     lanes_.run([&](std::uint32_t i) {
+        const ValueScope at_rest(lanes_[i].context.may_ask_game, false);
         for (const std::uint32_t place : lanes_[i].places) {
             Client& client = *clients_[place];
             const std::uint32_t kept = lanes_[i].transport.kept_count();

@@ -64,6 +64,7 @@ NetObjectId ReplicationServer::add(const RepLayout& layout, ObjectHandle object,
     if (is_written_alone(layout)) {
         written_alone_.insert(id.index);
     }
+    shared_values_.add(id.index, layout);
     if (layout.sent_within_us() != 0) {
         tolerated_.add(id.index, layout.sent_within_us());
     }
@@ -172,6 +173,7 @@ void ReplicationServer::forget_object(NetObjectId id) {
     dormancy_.forget(id.index);
     conditional_.erase(id.index);
     written_alone_.erase(id.index);
+    shared_values_.forget(id.index);
     told_of_dropped_calls_.erase(id.index);
     interest_.forget(id.index);
     changes_.objects.clear(id.index);

@@ -52,6 +52,7 @@ void PropertyWriter::encode_delta(const RepLayoutCmd& cmd, ConstShadowBuffer lea
         NetArchive archive(body);
         NetDeltaInfo info(archive, context_.package_map, base.state.get(),
                           &context_.scratch.delta_states);
+        count_serializer_call();
         const bool is_written =
             cmd.property->struct_type->traits().net_delta_serialize(value, info);
         if (body.overflowed()) {

@@ -321,15 +321,15 @@ std::string dump(const TypeCounters& counters) {
         }
     }
     text += "\n";
-    text += "      sent bits alone   in blocks   pieces    built  encoded  property, and why\n";
+    text += "      sent bits alone   in blocks   reused    built  encoded  property, and why\n";
     for (std::uint32_t handle = 1; handle <= layout.handle_count(); ++handle) {
         const PropertyCounters& property = counters.properties[handle - 1];
         append_column(text, property.values_sent, 10);
         append_column(text, property.bits_sent, 11);
         append_column(text, property.payload_reuses, 12);
-        append_column(text, property.pieces_reused, 9);
+        append_column(text, property.values_reused, 9);
         append_column(text, property.pieces_built, 9);
-        append_column(text, property.serializer_calls(), 9);
+        append_column(text, property.values_encoded(), 9);
         text += "  " + property_path(layout, RepHandle{handle});
         for (std::size_t reason = 0; reason < encode_reason_count; ++reason) {
             if (property.encoded[reason] > 0) {

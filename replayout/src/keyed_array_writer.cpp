@@ -309,7 +309,7 @@ void PropertyWriter::encode_whole_keyed_array(CmdIndex index, const ShadowKeyedA
 void PropertyWriter::write_keyed_part(RepHandle handle, const KeyedPlan& plan,
                                       const KeyedPart& part, BitWriter& writer) {
     handle_ = handle;
-    count_call(handle, EncodeReason::Cut);
+    count_encoded(handle, EncodeReason::Cut);
     const std::size_t begin = writer.bit_count();
     encode_keyed_part(keyed_frame(handle), plan, part, writer);
     note_bits(handle, writer.bit_count() - begin);

@@ -220,7 +220,7 @@ bool ObjectReplicator::write_payload(const OwedVersions& position, BitWriter& wr
     context.scratch.array_steps = payload->array_steps;
     const std::span<const std::byte> block(payload->bytes.data(), payload->bytes.size());
     writer.write_bytes(block);
-    context.counters.pieces_reused += payload->property_count;
+    context.counters.values_reused += payload->property_count;
     context.counters.properties_sent += payload->property_count;
     ++context.counters.payloads_reused;
     count_block(block.size(), std::nullopt, context);

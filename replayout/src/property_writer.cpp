@@ -96,11 +96,10 @@ void PropertyWriter::count_plain_by_handle(std::uint32_t begin, std::uint32_t en
         if (!context_.shares_pieces()) {
             ++property.encoded[static_cast<std::size_t>(EncodeReason::SharingOff)];
         } else if (state_.shared().find(handle, state_.last_changed(handle)) != nullptr) {
-            ++property.pieces_reused;
+            ++property.values_reused;
             context_.scratch.copied_bits[bit] = bit_count;
         } else {
             ++property.encoded[static_cast<std::size_t>(reason_of_miss(handle))];
-            ++property.pieces_built;
         }
     }
 }
@@ -124,10 +123,17 @@ EncodeReason PropertyWriter::reason_of_array_miss(RepHandle handle) const noexce
     return reason;
 }
 
-void PropertyWriter::count_call(RepHandle handle, EncodeReason reason) {
-    ++context_.counters.serializer_calls;
+void PropertyWriter::count_encoded(RepHandle handle, EncodeReason reason) {
+    ++context_.counters.values_encoded;
     if (context_.type_counters != nullptr) {
         ++context_.type_counters->of(handle).encoded[static_cast<std::size_t>(reason)];
+    }
+}
+
+void PropertyWriter::count_serializer_call() {
+    ++context_.counters.serializer_calls;
+    if (context_.type_counters != nullptr) {
+        ++context_.type_counters->of(handle_).serializer_calls;
     }
 }
 
@@ -156,10 +162,10 @@ void PropertyWriter::write_value(RepHandle handle, BitWriter& writer) {
         has_flag(layout_.cmd(index).flags, RepLayoutCmdFlags::IsSharedSerialization) &&
         is_shared_question(handle, index);
     if (context_.shares_pieces() && is_shared) {
-        const std::uint64_t calls = context_.counters.serializer_calls;
+        const std::uint64_t encoded = context_.counters.values_encoded;
         if (const SharedPiece* piece = build_shared_serialization(handle, index)) {
             state_.shared().write(*piece, writer);
-            const bool is_copied = calls == context_.counters.serializer_calls;
+            const bool is_copied = encoded == context_.counters.values_encoded;
             note_bits(handle, piece->bit_count, is_copied);
             if (is_delta(index)) {
                 note_delta(handle);
@@ -168,7 +174,7 @@ void PropertyWriter::write_value(RepHandle handle, BitWriter& writer) {
         return;
     }
     context_.counters.values_unshared += context_.shares_pieces() ? 1u : 0u;
-    count_call(handle,
+    count_encoded(handle,
                context_.shares_pieces() ? EncodeReason::NotShared : EncodeReason::SharingOff);
     const BitWriter::Mark begin = writer.mark();
     const bool had_room = !writer.overflowed();
@@ -187,6 +193,20 @@ void PropertyWriter::write_value(RepHandle handle, BitWriter& writer) {
     }
 }
 
+void PropertyWriter::encode_shared(RepHandle handle) {
+    handle_ = handle;
+    const CmdIndex index = layout_.cmd_of(layout_.root(), handle);
+    if (context_.shares_pieces()) {
+        if (find_piece(handle, index) == nullptr) {
+            (void)build_shared_serialization(handle, index);
+        }
+        return;
+    }
+    count_encoded(handle, EncodeReason::SharingOff);
+    has_failed_ = false;
+    (void)encode_to_scratch(index);
+}
+
 std::size_t PropertyWriter::measure(RepHandle handle) {
     const CmdIndex index = layout_.cmd_of(layout_.root(), handle);
     const RepLayoutCmd& cmd = layout_.cmd(index);
@@ -196,19 +216,26 @@ std::size_t PropertyWriter::measure(RepHandle handle) {
     if (const SharedPiece* piece = find_piece(handle, index)) {
         return piece->bit_count;
     }
-    count_call(handle, EncodeReason::Measured);
+    const bool is_shared = has_flag(cmd.flags, RepLayoutCmdFlags::IsSharedSerialization) &&
+                           is_shared_question(handle, index);
+    if (context_.shares_pieces() && is_shared && has_failed_before(handle, index)) {
+        context_.scratch.left_out.push_back(handle);
+        return 0;
+    }
+    count_encoded(handle, EncodeReason::Measured);
     handle_ = handle;
     is_measuring_ = true;
+    has_failed_ = false;
     const std::size_t bit_count = encode_to_scratch(index).bit_count();
     is_measuring_ = false;
-    return bit_count;
+    return has_failed_ ? 0 : bit_count;
 }
 
 void PropertyWriter::write_elements(RepHandle handle, ElementSpan span, BitWriter& writer) {
     const CmdIndex index = layout_.cmd_of(layout_.root(), handle);
     const ConstShadowBuffer leaf = state_.shadow() + layout_.cmd(index).shadow_offset;
     handle_ = handle;
-    count_call(handle, EncodeReason::Cut);
+    count_encoded(handle, EncodeReason::Cut);
     const std::size_t begin = writer.bit_count();
     encode_array(index, shadow_value<ShadowArray>(leaf), span, position_, 0, writer);
     note_bits(handle, writer.bit_count() - begin);
@@ -216,9 +243,9 @@ void PropertyWriter::write_elements(RepHandle handle, ElementSpan span, BitWrite
 
 const SharedPiece* PropertyWriter::build_shared_serialization(RepHandle handle, CmdIndex index) {
     if (const SharedPiece* piece = find_piece(handle, index)) {
-        ++context_.counters.pieces_reused;
+        ++context_.counters.values_reused;
         if (context_.type_counters != nullptr) {
-            ++context_.type_counters->of(handle).pieces_reused;
+            ++context_.type_counters->of(handle).values_reused;
         }
         return piece;
     }
@@ -227,7 +254,7 @@ const SharedPiece* PropertyWriter::build_shared_serialization(RepHandle handle, 
         context_.scratch.left_out.push_back(handle);
         return nullptr;
     }
-    count_call(handle, is_array(index) || is_delta(index) ? reason_of_array_miss(handle)
+    count_encoded(handle, is_array(index) || is_delta(index) ? reason_of_array_miss(handle)
                                                           : reason_of_miss(handle));
     const Version version = state_.last_changed(handle);
     has_failed_ = false;

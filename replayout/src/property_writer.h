@@ -40,14 +40,13 @@ inline void count_plain_values(ChangelistState& state, std::uint32_t begin, std:
     ReplicationCounters& counters = context.counters;
     const std::uint32_t count = end - begin;
     if (!context.shares_pieces()) {
-        counters.serializer_calls += count;
+        counters.values_encoded += count;
         return;
     }
     const std::uint32_t built =
         state.shared().use_in_place(begin, state.last_changed().subspan(begin, count));
-    counters.serializer_calls += built;
-    counters.pieces_built += built;
-    counters.pieces_reused += count - built;
+    counters.values_encoded += built;
+    counters.values_reused += count - built;
 }
 
 class PropertyWriter {
@@ -58,6 +57,9 @@ class PropertyWriter {
     /// A block: the set of handles, then their values, from the shared buffer or encoded. Returns
     /// how many.
     std::uint32_t write_block(const ChangeMask& handles, BitWriter& writer);
+
+    /// Encodes a value that is shared, and keeps it where pieces are.
+    void encode_shared(RepHandle handle);
 
     /// Its length in bits, as write_block() writes it.
     [[nodiscard]] std::size_t measure(RepHandle handle);
@@ -87,7 +89,8 @@ class PropertyWriter {
     [[nodiscard]] EncodeReason reason_of_miss(RepHandle handle) const noexcept;
     [[nodiscard]] EncodeReason reason_of_array_miss(RepHandle handle) const noexcept;
     /// The serializer of the value at `handle` is called.
-    void count_call(RepHandle handle, EncodeReason reason);
+    void count_encoded(RepHandle handle, EncodeReason reason);
+    void count_serializer_call();
     void note_bits(RepHandle handle, std::size_t bit_count, bool is_copied = false);
     [[nodiscard]] bool is_array(CmdIndex index) const noexcept {
         return replayout::is_array(layout_.cmd(index).type);

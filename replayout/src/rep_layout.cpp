@@ -19,6 +19,7 @@ RepLayout::RepLayout(MemoryResource* resource)
       scan_plan_(resource),
       groups_(resource),
       keyed_handles_(resource),
+      shared_serializer_handles_(resource),
       diagnostics_(resource),
       functions_(resource),
       skipped_properties_(resource),

@@ -114,6 +114,7 @@ Result<std::unique_ptr<RepLayout>> RepLayoutBuilder::build() {
         return error_;
     }
     finish_scopes();
+    find_shared_serializers();
     layout_->scan_plan_.assign(*layout_);
     layout_->fingerprint_ = fingerprint_.digest();
     const Status status =
@@ -122,6 +123,26 @@ Result<std::unique_ptr<RepLayout>> RepLayoutBuilder::build() {
         return status.error();
     }
     return std::move(layout_);
+}
+
+void RepLayoutBuilder::find_shared_serializers() {
+    const auto& cmds = layout_->cmds_;
+    for (std::size_t begin = 0; cmds[begin].type != RepLayoutCmdType::Return;
+         begin = cmds[begin].end_cmd.value) {
+        const RepLayoutCmd& cmd = cmds[begin];
+        const bool has_any =
+            std::any_of(cmds.begin() + static_cast<std::ptrdiff_t>(begin),
+                        cmds.begin() + cmd.end_cmd.value, [](const RepLayoutCmd& each) {
+                            return each.type == RepLayoutCmdType::NetSerializeStruct;
+                        });
+        const bool is_shared = has_flag(cmd.flags, RepLayoutCmdFlags::IsSharedSerialization);
+        if (has_any && is_shared) {
+            layout_->shared_serializer_handles_.push_back(RepHandle{cmd.relative_handle});
+        }
+        layout_->are_serializers_shared_whole_ =
+            layout_->are_serializers_shared_whole_ &&
+            (!has_any || (is_shared && cmd.type == RepLayoutCmdType::NetSerializeStruct));
+    }
 }
 
 void RepLayoutBuilder::fail(ErrorCode code, const std::string& path, const char* reason) {

@@ -94,6 +94,7 @@ class RepLayoutBuilder {
     /// the leaf may be compared with those before it.
     [[nodiscard]] bool add_guard(const RepScope& scope, const RepLayoutCmd& cmd, CmdIndex index);
     void diagnose(std::string message);
+    void find_shared_serializers();
     void fail(ErrorCode code, const std::string& path, const char* reason);
 
     const Type& type_;

@@ -85,7 +85,7 @@ bool RpcParameters::write_payload(BitWriter& writer, SendContext& context) {
     writer.write_bytes({payload->bytes.data(), payload->bytes.size()});
     if (!writer.overflowed()) {
         ++context.counters.payloads_reused;
-        context.counters.pieces_reused += payload->property_count;
+        context.counters.values_reused += payload->property_count;
         context.counters.properties_sent += payload->property_count;
     }
     return true;

@@ -48,6 +48,13 @@ namespace {
     return SendResult::Whole;
 }
 
+/// Of a receiver that was sent everything up to `version`.
+[[nodiscard]] OwedVersions position_since(Version version) noexcept {
+    OwedVersions position;
+    position.sent_version = version;
+    return position;
+}
+
 /// A block of one row. False: there may be no room for it, and nothing was done.
 [[nodiscard]] inline bool write_plain_row(const ChangelistState& state, PlainRow row,
                                           BitRegister code, BitWriter& writer) {
@@ -128,6 +135,26 @@ SendResult send_properties(ChangelistState& state, const OwedVersions& position,
     context.counters.properties_sent += row.value_count();
     reset_findings(scratch);
     return SendResult::Whole;
+}
+
+void encode_shared_serializers(ChangelistState& state, Version since, SendContext& context) {
+    REPLAYOUT_ASSERT(since < state.version());
+    begin_send(context.scratch);
+    // Who was sent the version before, as most were, is owed that much of an array. Where the
+    // object was not asked in each version, there are elements that never were.
+    const OwedVersions newest = position_since(state.version() - 1);
+    const OwedVersions unasked = position_since(since);
+    for (const RepHandle handle : state.layout().shared_serializer_handles()) {
+        if (state.last_changed(handle) <= since) {
+            continue;
+        }
+        PropertyWriter(state, unasked, context).encode_shared(handle);
+        if (since != newest.sent_version && context.shares_pieces() &&
+            state.last_changed(handle) == state.version()) {
+            PropertyWriter(state, newest, context).encode_shared(handle);
+        }
+    }
+    reset_findings(context.scratch);
 }
 
 std::size_t measure_property(ChangelistState& state, const OwedVersions& position, RepHandle handle,

@@ -46,6 +46,7 @@ class NoReceiverIds final : public ReceiverIds {
 
 void PropertyWriter::encode_struct(const RepLayoutCmd& cmd, ConstShadowBuffer leaf,
                                    BitWriter& writer) {
+    REPLAYOUT_ASSERT(context_.may_ask_game);
     const Type& type = *cmd.property->struct_type;
     // Saving does not change the value; the one function serves both directions and so takes it
     // mutable.
@@ -55,6 +56,7 @@ void PropertyWriter::encode_struct(const RepLayoutCmd& cmd, ConstShadowBuffer le
     context_.scratch.guids.clear();
     NetArchive archive(writer, is_shared ? nullptr : context_.receiver, &context_.scratch.guids);
     bool ok = true;
+    count_serializer_call();
     const bool is_mapped = type.traits().net_serialize(value, archive, &context_.package_map, ok);
     if (writer.overflowed()) {
         return;  // what is behind the end is nobody's failure

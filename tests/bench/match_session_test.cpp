@@ -86,8 +86,8 @@ TEST_CASE("MatchSession: one seed gives the same packets twice, with sharing on 
     CHECK(first.packets_digest == again.packets_digest);
     CHECK(first.packets_digest == unshared.packets_digest);
     CHECK(first.packets_digest != other_seed.packets_digest);
-    CHECK(first.stats.replication.serializer_calls < unshared.stats.replication.serializer_calls);
-    CHECK(unshared.stats.replication.pieces_reused == 0);
+    CHECK(first.stats.replication.values_encoded < unshared.stats.replication.values_encoded);
+    CHECK(unshared.stats.replication.values_reused == 0);
 }
 
 TEST_CASE("MatchSession: one, two or four workers give the same packets",
@@ -239,10 +239,10 @@ TEST_CASE("MatchSession: counters of classes change no packet, and stand in repo
     std::uint64_t calls = 0;
     for (const TypeCost& type : with.types) {
         for (const PropertyCost& property : type.properties) {
-            calls += property.counters.serializer_calls();
+            calls += property.counters.values_encoded();
         }
     }
-    CHECK(calls == with.stats.replication.serializer_calls);
+    CHECK(calls == with.stats.replication.values_encoded);
     const auto json = nlohmann::json::parse(to_json(options, with));
     std::uint64_t blocks = 0;
     for (const auto& type : json["types"]) {

@@ -58,7 +58,7 @@ namespace {
 void check_equal(const SavingsCounts& sum, const SavingsCounts& whole) {
     CHECK(sum.values_sent == whole.values_sent);
     CHECK(sum.payload_reuses == whole.payload_reuses);
-    CHECK(sum.pieces_reused == whole.pieces_reused);
+    CHECK(sum.values_reused == whole.values_reused);
     CHECK(sum.encoded == whole.encoded);
     CHECK(sum.bits_copied_alone == whole.bits_copied_alone);
     CHECK(sum.calls_unshared == whole.calls_unshared);
@@ -105,12 +105,12 @@ TEST_CASE("Savings: calls made and calls saved are those of the twin without sha
     CHECK(savings.is_same);
     CHECK(savings.has_twin);
     CHECK(static_cast<std::int64_t>(counts.calls()) + counts.calls_saved() ==
-          static_cast<std::int64_t>(unshared.serializer_calls));
+          static_cast<std::int64_t>(unshared.values_encoded));
     CHECK(counts.calls_saved() > 0);
     CHECK(counts.calls_saved() <= counts.calls_saved_max());
     // As many calls and blocks, with as many bytes and values, as where nobody counts.
-    CHECK(counts.calls() == shared.serializer_calls);
-    CHECK(counts.values_copied() == shared.pieces_reused);
+    CHECK(counts.calls() == shared.values_encoded);
+    CHECK(counts.values_copied() == shared.values_reused);
     CHECK(savings.blocks.sent == shared.blocks_sent);
     CHECK(savings.blocks.bytes_sent == shared.block_bytes_sent);
     CHECK(counts.values_sent == shared.properties_sent);
@@ -148,7 +148,7 @@ TEST_CASE("Savings: bits of values are encoded, copied alone or copied within wh
             // A value of which nothing was copied was encoded, and the other way round.
             CHECK((counts.bits_encoded() == 0 || counts.calls() > 0));
             CHECK(counts.values_sent <=
-                  counts.payload_reuses + counts.pieces_reused + counts.calls());
+                  counts.payload_reuses + counts.values_reused + counts.calls());
         }
     }
 }
@@ -209,7 +209,7 @@ TEST_CASE("Savings: a report changes no packet and no counter of the match", "[b
     const MatchResult without = play(options);
     CHECK_FALSE(without.savings);
     CHECK(with.packets_digest == without.packets_digest);
-    CHECK(with.stats.replication.serializer_calls == without.stats.replication.serializer_calls);
+    CHECK(with.stats.replication.values_encoded == without.stats.replication.values_encoded);
     CHECK(with.stats.replication.bundles_built == without.stats.replication.bundles_built);
     CHECK(with.stats.replication.bundles_built > 0);
     // And has what was counted, too, where that was asked for.
@@ -261,17 +261,17 @@ TEST_CASE("Savings: the figures have all classes and properties, whose sums are 
     CHECK(savings["replication_ns_saved"].get<std::int64_t>() ==
           json["twin"]["replication_ns_total"].get<std::int64_t>() -
               json["replication_ns_total"].get<std::int64_t>());
-    CHECK(savings["whole"]["serializer_calls"] == json["serializer_calls"]);
+    CHECK(savings["whole"]["values_encoded"] == json["values_encoded"]);
     CHECK(savings["whole"]["block_misses"] == json["block_misses"]);
     CHECK(savings["whole"]["payload_reuses"].get<std::uint64_t>() +
-              savings["whole"]["pieces_reused"].get<std::uint64_t>() ==
+              savings["whole"]["values_reused"].get<std::uint64_t>() ==
           json["values_copied"].get<std::uint64_t>());
-    CHECK_FALSE(json.contains("pieces_reused"));
+    CHECK_FALSE(json.contains("values_reused"));
     CHECK(savings["bundles_copied"] == json["bundles_copied"]);
-    CHECK(savings["whole"]["serializer_calls_without_sharing"] == json["twin"]["serializer_calls"]);
-    for (const char* key : {"values_sent", "payload_reuses", "pieces_reused", "serializer_calls",
-                            "serializer_calls_first", "serializer_calls_without_sharing",
-                            "serializer_calls_saved", "serializer_ns_saved_estimated", "bits_sent",
+    CHECK(savings["whole"]["values_encoded_without_sharing"] == json["twin"]["values_encoded"]);
+    for (const char* key : {"values_sent", "payload_reuses", "values_reused", "values_encoded",
+                            "values_encoded_first", "values_encoded_without_sharing",
+                            "values_encoded_saved", "serializer_ns_saved_estimated", "bits_sent",
                             "bits_encoded", "bits_in_copied_blocks", "bits_copied_alone"}) {
         INFO(key);
         std::int64_t of_classes = 0;
@@ -302,11 +302,11 @@ TEST_CASE("Savings: without a twin what is not known is left out, and said to be
     CHECK_FALSE(contains(text, "of what can be"));
     const auto savings = nlohmann::json::parse(to_json(options, result))["savings"];
     CHECK_FALSE(savings.contains("replication_ns_saved"));
-    CHECK_FALSE(savings["whole"].contains("serializer_calls_saved"));
+    CHECK_FALSE(savings["whole"].contains("values_encoded_saved"));
     CHECK_FALSE(savings["whole"].contains("bits_sent"));
     CHECK_FALSE(savings["whole"].contains("serializer_ns_saved_estimated"));
     CHECK_FALSE(contains(text, "AN ESTIMATE"));
-    CHECK(savings["whole"]["pieces_reused"].get<std::uint64_t>() > 0);
+    CHECK(savings["whole"]["values_reused"].get<std::uint64_t>() > 0);
 }
 
 TEST_CASE("Savings: where nobody shares there is nothing to report, and that is said",

@@ -55,7 +55,7 @@ TEST_CASE("W1: everyone is sent exactly what changed, each value encoded once, w
         REQUIRE(result.error.empty());
         CHECK(result.objects_per_tick == objects_per_tick);
         CHECK(result.values_per_tick == values_per_tick);
-        CHECK(result.serializer_calls_per_tick == values_per_tick);
+        CHECK(result.values_encoded_per_tick == values_per_tick);
         CHECK(result.allocations == 0);
         CHECK(result.bytes_per_pair > 0);
         CHECK(result.packets_per_tick == 1);
@@ -93,7 +93,7 @@ TEST_CASE("W1: sharing changes who encodes, and no byte", "[bench][w1]") {
     W1Options options = small_options();
     options.sharing = SharingLevel::Off;
     const W1Result off = run_w1(options);
-    CHECK(off.serializer_calls_per_tick == values_per_tick * connections);
+    CHECK(off.values_encoded_per_tick == values_per_tick * connections);
     CHECK(off.hit_rate == 0);
     for (const SharingLevel sharing :
          {SharingLevel::Pieces, SharingLevel::Payloads, SharingLevel::Bundles}) {
@@ -101,7 +101,7 @@ TEST_CASE("W1: sharing changes who encodes, and no byte", "[bench][w1]") {
         options.sharing = sharing;
         const W1Result on = run_w1(options);
         REQUIRE(on.error.empty());
-        CHECK(on.serializer_calls_per_tick == values_per_tick);
+        CHECK(on.values_encoded_per_tick == values_per_tick);
         CHECK(on.bytes_per_connection == off.bytes_per_connection);
         CHECK(on.packets_per_tick == off.packets_per_tick);
         // The first receiver's block is laid down; all others copy it.

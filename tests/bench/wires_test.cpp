@@ -165,7 +165,7 @@ TEST_CASE("Wires: clients elsewhere end equal, and are sent the same values over
             CHECK(sent.blocks_sent == first->blocks_sent);
             CHECK(sent.block_bytes_sent == first->block_bytes_sent);
             CHECK(sent.properties_sent == first->properties_sent);
-            CHECK(sent.serializer_calls == first->serializer_calls);
+            CHECK(sent.values_encoded == first->values_encoded);
         }
     }
 }

@@ -65,7 +65,7 @@ struct Outcome {
                            BuildType build) {
     ClassGameOptions options;
     options.seed = seed;
-    options.is_sharing = is_sharing;
+    options.sharing = sharing_level(is_sharing);
     options.link.loss = 0.25;
     options.link.duplicate = 0.1;
     options.link.reorder = 0.1;

@@ -73,7 +73,7 @@ Added added_by_tick(RegularCrowd& crowd, const std::function<void()>& act) {
             after.payloads_built - before.payloads_built,
             after.bundles_built - before.bundles_built,
             after.bundles_copied - before.bundles_copied,
-            after.serializer_calls - before.serializer_calls};
+            after.values_encoded - before.values_encoded};
 }
 
 }  // namespace

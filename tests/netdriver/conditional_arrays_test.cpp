@@ -57,7 +57,7 @@ TEST_CASE("Conditions: who begins to see an array is sent every element of it",
           "[netdriver][conditions]") {
     for (const bool is_sharing : {true, false}) {
         ClassGameOptions options;
-        options.is_sharing = is_sharing;
+        options.sharing = sharing_level(is_sharing);
         ClassGame<Hand> game(build_hand, options);
         const std::size_t client = game.join();
         const ObjectHandle hand = game.add();

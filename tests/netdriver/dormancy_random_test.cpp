@@ -222,7 +222,7 @@ std::uint64_t play_class(Game& game, std::uint64_t seed, Edit edit) {
     ClassGameOptions options;
     options.config = RandomRates(seed).with_caps({});
     options.seed = seed;
-    options.is_sharing = seed % 2 == 0;
+    options.sharing = sharing_level(seed % 2 == 0);
     options.link.loss = 0.2;
     options.link.latency_ms = 50;
     options.link.jitter_ms = 30;

@@ -124,9 +124,9 @@ class Bustle {
 
 /// Which of several built a payload, and what it did to others that are kept, is told by time.
 [[nodiscard]] NetStats without_sharing(NetStats stats) {
-    stats.replication.serializer_calls = 0;
+    stats.replication.values_encoded = 0;
     stats.replication.pieces_built = 0;
-    stats.replication.pieces_reused = 0;
+    stats.replication.values_reused = 0;
     stats.replication.payloads_built = 0;
     stats.replication.payloads_reused = 0;
     stats.replication.block_misses = {};
@@ -207,7 +207,7 @@ TEST_CASE("Executor: on its threads what is computed once is computed once",
     // A block that finds no room is written once more, of pieces that are there by then; one that
     // is copied as a payload is not. Who comes first is told by time.
     const auto without_retries = [](NetStats stats) {
-        stats.replication.pieces_reused = 0;
+        stats.replication.values_reused = 0;
         return stats;
     };
     CHECK(are_equal(without_retries(split.stats), without_retries(alone.stats)));

@@ -130,7 +130,7 @@ TEST_CASE("Unreal conformance 10: under a flood of large values a small object g
           "[netdriver][fairness]") {
     for (const bool is_sharing : {true, false}) {
         ClassGameOptions options = slow_answers();
-        options.is_sharing = is_sharing;
+        options.sharing = sharing_level(is_sharing);
         CrateGame game(build_crate, options);
         game.join();
         Flood values(game, 40, 50'000);

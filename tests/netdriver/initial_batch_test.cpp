@@ -311,7 +311,7 @@ TEST_CASE("Initial batch: each value is encoded once, however many join and when
             game.tick();
         }
         REQUIRE(game.settle());
-        CHECK(game.server().driver.stats().replication.pieces_reused >=
+        CHECK(game.server().driver.stats().replication.values_reused >=
               static_cast<std::uint64_t>(client_count - 1) * 100);
         return game.server().driver.stats().replication.pieces_built;
     };

@@ -69,7 +69,7 @@ struct HornGame : ClassGame<Horn> {
     [[nodiscard]] static ClassGameOptions options(std::uint64_t seed) {
         ClassGameOptions options;
         options.seed = seed;
-        options.is_sharing = seed % 2 == 0;
+        options.sharing = sharing_level(seed % 2 == 0);
         return options;
     }
     [[nodiscard]] ObjectHandle add_long() {

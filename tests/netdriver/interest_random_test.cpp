@@ -420,7 +420,7 @@ class FlickeringGame {
         options.seed = seed;
         options.layout.limits.string_bytes_max = 10'000;
         options.config.timeout_ms = 60'000;
-        options.is_sharing = seed % 2 == 0;
+        options.sharing = sharing_level(seed % 2 == 0);
         return options;
     }
     void flicker(Family& family) {

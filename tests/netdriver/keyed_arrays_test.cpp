@@ -165,7 +165,7 @@ template <ArrayOrder order>
     ClassGameOptions options;
     options.link.loss = 0.3;
     options.link.latency_ms = 40;
-    options.is_sharing = is_sharing;
+    options.sharing = sharing_level(is_sharing);
     return options;
 }
 
@@ -327,7 +327,7 @@ TEST_CASE("Keyed arrays: at their limit, and replaced wholly in each tick, they 
             ClassGameOptions options;
             options.link.loss = loss;
             options.link.latency_ms = 100;
-            options.is_sharing = is_sharing;
+            options.sharing = sharing_level(is_sharing);
             options.layout.limits.array_count_max = 60;
             ClassGame<Chronicle> game(build_chronicle<ArrayOrder::Kept>, options);
             const ObjectHandle handle = game.add();
@@ -409,7 +409,7 @@ TEST_CASE("Keyed arrays: a packet that rearranges many large ones costs no more 
           "[netdriver][keyed_arrays]") {
     for (const bool is_sharing : {true, false}) {
         ClassGameOptions options;
-        options.is_sharing = is_sharing;
+        options.sharing = sharing_level(is_sharing);
         options.is_validating = false;
         ClassGame<Yard> game(build_yard, options);
         const ObjectHandle yard = game.add();

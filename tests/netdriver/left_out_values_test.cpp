@@ -143,7 +143,7 @@ void mend(std::vector<Letter>& letters) {
     INFO("seed " << seed << ", sharing " << is_sharing);
     ClassGameOptions options;
     options.seed = seed;
-    options.is_sharing = is_sharing;
+    options.sharing = sharing_level(is_sharing);
     options.link.loss = 0.25;
     options.link.latency_ms = 30;
     options.link.jitter_ms = 30;

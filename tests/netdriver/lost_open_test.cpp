@@ -72,7 +72,7 @@ class World final : public NetWorld {
 [[nodiscard]] ClassGameOptions bad_network_for_ledgers(std::uint64_t seed) {
     ClassGameOptions options;
     options.seed = seed;
-    options.is_sharing = seed % 2 == 0;
+    options.sharing = sharing_level(seed % 2 == 0);
     options.link.loss = 0.35;
     options.link.latency_ms = 70;
     options.link.jitter_ms = 30;

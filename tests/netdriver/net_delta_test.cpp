@@ -40,7 +40,7 @@ void play_tables(std::uint64_t seed, std::uint32_t key_count) {
     INFO("seed " << seed << ", " << key_count << " keys");
     ClassGameOptions options;
     options.seed = seed;
-    options.is_sharing = seed % 2 == 0;
+    options.sharing = sharing_level(seed % 2 == 0);
     options.link.loss = 0.25;
     options.link.duplicate = 0.1;
     options.link.reorder = 0.1;

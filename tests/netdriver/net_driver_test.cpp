@@ -34,8 +34,8 @@ class Spent {
     [[nodiscard]] std::uint64_t block_bytes() const {
         return stats_.replication.block_bytes_sent - before_.replication.block_bytes_sent;
     }
-    [[nodiscard]] std::uint64_t serializer_calls() const {
-        return stats_.replication.serializer_calls - before_.replication.serializer_calls;
+    [[nodiscard]] std::uint64_t values_encoded() const {
+        return stats_.replication.values_encoded - before_.replication.values_encoded;
     }
     [[nodiscard]] std::uint64_t comparisons() const {
         return stats_.replication.objects_compared - before_.replication.objects_compared;
@@ -233,7 +233,7 @@ TEST_CASE("NetDriver: an unchanged object is compared and nothing else",
     const Spent spent(net.server_driver().stats());
     net.tick(20);
     CHECK(spent.comparisons() == 100 * 20);
-    CHECK(spent.serializer_calls() == 0);
+    CHECK(spent.values_encoded() == 0);
     CHECK(spent.blocks() == 0);
     CHECK(spent.bunches() == 0);
     CHECK(spent.block_bytes() == 0);
@@ -251,7 +251,7 @@ TEST_CASE("NetDriver: a change costs one comparison and one encoding, whoever li
     net.pawn(pawn).health = 1;
     net.tick();
     CHECK(spent.comparisons() == 1);
-    CHECK(spent.serializer_calls() == 1);
+    CHECK(spent.values_encoded() == 1);
     CHECK(spent.blocks() == 8);
 }
 

@@ -143,7 +143,7 @@ class SecretGame {
         options.config = rates.with_caps({});
         options.config.packet_bytes_max = seed % 2 == 0 ? 256 : 1'200;
         options.config.timeout_ms = 60'000;
-        options.is_sharing = seed % 3 != 0;
+        options.sharing = sharing_level(seed % 3 != 0);
         options.link.loss = 0.2;
         options.link.duplicate = 0.05;
         options.link.reorder = 0.1;

@@ -64,7 +64,7 @@ TEST_CASE("Session: every client shows what the server has, over any network, fo
         CHECK(counts.objects_judged > 10'000);
         CHECK(counts.records_lost > 1'000);
         CHECK(counts.notifies > 1'000);
-        CHECK(counts.pieces_reused > 1'000);
+        CHECK(counts.values_reused > 1'000);
         CHECK(counts.payloads_reused > 100);
         CHECK(counts.timeouts > 0);
     }

@@ -69,7 +69,7 @@ class Town {
   private:
     [[nodiscard]] static ClassGameOptions options(bool is_sharing, MemoryResource& resource) {
         ClassGameOptions result;
-        result.is_sharing = is_sharing;
+        result.sharing = sharing_level(is_sharing);
         result.is_validating = false;
         result.resource = &resource;
         return result;

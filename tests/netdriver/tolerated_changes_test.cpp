@@ -291,7 +291,7 @@ TEST_CASE("Tolerated changes: while all creeps, a client is never further behind
         for (const bool is_sharing : {true, false}) {
             ClassGameOptions options;
             options.seed = seed;
-            options.is_sharing = is_sharing;
+            options.sharing = sharing_level(is_sharing);
             CreepingGame creeping(seed, options);
             creeping.tick(true);
             creeping.tick(true);

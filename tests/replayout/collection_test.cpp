@@ -105,7 +105,7 @@ TEST_CASE("Collections: are written once for all receivers, and sharing changes 
     for (int receiver = 0; receiver < 10; ++receiver) {
         CHECK(on.block(since(0)) == block);
     }
-    CHECK(on.counters.serializer_calls == layout->handle_count());
+    CHECK(on.counters.values_encoded == layout->handle_count());
 }
 
 TEST_CASE("Collections: one that is too large or not text keeps the value before in force",

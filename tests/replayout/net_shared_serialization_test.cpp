@@ -180,9 +180,9 @@ TEST_CASE("NetSharedSerialization: with NetSerializer the struct is written once
           "[replayout][net_shared_serialization]") {
     const FanOut result = fan_out<Traits::Both>();
     CHECK(result.save_count == 1);
-    CHECK(result.counters.serializer_calls == 1);
+    CHECK(result.counters.values_encoded == 1);
     CHECK(result.counters.pieces_built == 1);
-    CHECK(result.counters.pieces_reused == receiver_count - 1);
+    CHECK(result.counters.values_reused == receiver_count - 1);
     CHECK(result.counters.values_unshared == 0);
     CHECK(result.counters.properties_sent == receiver_count);
     check_arrives<Traits::Both>(result.blocks.back());
@@ -210,9 +210,9 @@ TEST_CASE("NetSharedSerialization: without it a NetSerializer writes once for ea
           "[replayout][net_shared_serialization]") {
     const FanOut result = fan_out<Traits::SerializerOnly>();
     CHECK(result.save_count == receiver_count);
-    CHECK(result.counters.serializer_calls == receiver_count);
+    CHECK(result.counters.values_encoded == receiver_count);
     CHECK(result.counters.pieces_built == 0);
-    CHECK(result.counters.pieces_reused == 0);
+    CHECK(result.counters.values_reused == 0);
     CHECK(result.counters.values_unshared == receiver_count);
     check_arrives<Traits::SerializerOnly>(result.blocks.back());
 }
@@ -221,7 +221,7 @@ TEST_CASE("NetSharedSerialization: switched off, everything is written for each 
           "[replayout][net_shared_serialization]") {
     const FanOut result = fan_out<Traits::Both>(false);
     CHECK(result.save_count == receiver_count);
-    CHECK(result.counters.serializer_calls == receiver_count);
+    CHECK(result.counters.values_encoded == receiver_count);
     CHECK(result.counters.pieces_built == 0);
     CHECK(result.counters.values_unshared == 0);
 }
@@ -232,8 +232,8 @@ TEST_CASE("NetSharedSerialization: a flattened struct never calls net_serialize,
     const FanOut alone = fan_out<Traits::SharedOnly>();
     CHECK(none.save_count == 0);
     CHECK(alone.save_count == 0);
-    CHECK(alone.counters.serializer_calls == 2);
-    CHECK(alone.counters.pieces_reused == 2 * (receiver_count - 1));
+    CHECK(alone.counters.values_encoded == 2);
+    CHECK(alone.counters.values_reused == 2 * (receiver_count - 1));
     CHECK(alone.blocks == none.blocks);
     check_arrives<Traits::SharedOnly>(alone.blocks.back());
 }
@@ -254,18 +254,18 @@ TEST_CASE("NetSharedSerialization: a piece outlives its tick, and not its value"
     engine.gauge.value = 1.0f;
     REQUIRE(sender.update(&engine));
     (void)sender.block(since(0));
-    CHECK(sender.counters.serializer_calls == 1);
+    CHECK(sender.counters.values_encoded == 1);
 
     engine.before = 3;
     REQUIRE(sender.update(&engine));
     (void)sender.block(since(0));  // a late joiner: the gauge is there already
-    CHECK(sender.counters.serializer_calls == 2);
+    CHECK(sender.counters.values_encoded == 2);
 
     engine.gauge.value = 2.0f;
     REQUIRE(sender.update(&engine));
     (void)sender.block(since(0));
     (void)sender.block(since(2));
-    CHECK(sender.counters.serializer_calls == 3);
+    CHECK(sender.counters.values_encoded == 3);
 }
 
 }  // namespace

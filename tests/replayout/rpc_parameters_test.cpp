@@ -305,7 +305,7 @@ TEST_CASE("RpcParameters: a multicast to 64 receivers calls each net_serialize o
     CHECK(serialize_calls == 1);
     CHECK(caller.counters.payloads_built == 1);
     CHECK(caller.counters.payloads_reused == 63);
-    CHECK(caller.counters.pieces_reused == 2 * 63);
+    CHECK(caller.counters.values_reused == 2 * 63);
     CHECK(caller.counters.properties_sent == 2 * 64);
     // Where nothing is shared, nothing that was kept is taken.
     caller.is_sharing = false;

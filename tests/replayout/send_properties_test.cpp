@@ -122,7 +122,7 @@ TEST_CASE("send_properties: bytes are the same with and without sharing, for eve
             }
         }
     }
-    CHECK(on.counters.pieces_reused > 0);
+    CHECK(on.counters.values_reused > 0);
     CHECK(off.counters.pieces_built == 0);
 }
 
@@ -209,9 +209,9 @@ TEST_CASE("send_properties: a row of plain values alone is written as one that i
                     REQUIRE(is_same);
                 }
             }
-            CHECK(alone.counters.serializer_calls == counted.counters.serializer_calls);
+            CHECK(alone.counters.values_encoded == counted.counters.values_encoded);
             CHECK(alone.counters.pieces_built == counted.counters.pieces_built);
-            CHECK(alone.counters.pieces_reused == counted.counters.pieces_reused);
+            CHECK(alone.counters.values_reused == counted.counters.values_reused);
             CHECK(alone.counters.properties_sent == counted.counters.properties_sent);
         }
     }
@@ -235,7 +235,7 @@ Bytes newest_row(BlockSender& sender) {
     row.write(sender.state, memory.data());
     memory.resize(row.byte_count());
     sender.state.shared().use_newest_in_place(sender.state.version(), sender.state.last_changed());
-    sender.counters.serializer_calls += row.value_count();
+    sender.counters.values_encoded += row.value_count();
     sender.counters.pieces_built += row.value_count();
     sender.counters.properties_sent += row.value_count();
     return memory;
@@ -270,9 +270,9 @@ TEST_CASE("RowBlock: the bits are those of send_properties, and what was used in
                 const auto sent = static_cast<Version>(random() % by_row.state.version());
                 REQUIRE(by_row.block(since(sent)) == by_block.block(since(sent)));
             }
-            REQUIRE(by_row.counters.serializer_calls == by_block.counters.serializer_calls);
+            REQUIRE(by_row.counters.values_encoded == by_block.counters.values_encoded);
             REQUIRE(by_row.counters.pieces_built == by_block.counters.pieces_built);
-            REQUIRE(by_row.counters.pieces_reused == by_block.counters.pieces_reused);
+            REQUIRE(by_row.counters.values_reused == by_block.counters.values_reused);
             REQUIRE(by_row.counters.properties_sent == by_block.counters.properties_sent);
         }
     }
@@ -298,12 +298,12 @@ TEST_CASE("send_properties: an unchanged object costs no serializer call",
     const Soldier soldier = make_soldier();
     sender.update(&soldier);
     (void)sender.block(since(0));
-    const std::uint64_t before = sender.counters.serializer_calls;
+    const std::uint64_t before = sender.counters.values_encoded;
     for (int tick = 0; tick < 10; ++tick) {
         CHECK_FALSE(sender.update(&soldier));
         CHECK(sender.block(since(1)).empty());
     }
-    CHECK(sender.counters.serializer_calls == before);
+    CHECK(sender.counters.values_encoded == before);
     CHECK(sender.counters.objects_compared == 11);
     CHECK(sender.counters.objects_changed == 1);
 }
@@ -320,9 +320,9 @@ TEST_CASE("send_properties: each value is encoded once, however many receivers a
     for (int receiver = 0; receiver < 64; ++receiver) {
         (void)sender.block(since(0));
     }
-    CHECK(sender.counters.serializer_calls == 3);
+    CHECK(sender.counters.values_encoded == 3);
     CHECK(sender.counters.pieces_built == 3);
-    CHECK(sender.counters.pieces_reused == 3 * 63);
+    CHECK(sender.counters.values_reused == 3 * 63);
     CHECK(sender.counters.properties_sent == 3 * 64);
     CHECK(sender.counters.values_unshared == 0);
 }
@@ -338,13 +338,13 @@ TEST_CASE("send_properties: a value is encoded again only after it changed",
     (void)sender.block(since(0));
     ledger.lines = {"b"};
     sender.update(&ledger);
-    CHECK(sender.counters.serializer_calls == 2);
+    CHECK(sender.counters.values_encoded == 2);
     (void)sender.block(since(1));
-    CHECK(sender.counters.serializer_calls == 3);
+    CHECK(sender.counters.values_encoded == 3);
     (void)sender.block(since(0));  // the page from its piece; the lines are another question
-    CHECK(sender.counters.serializer_calls == 4);
+    CHECK(sender.counters.values_encoded == 4);
     (void)sender.block(since(0));
-    CHECK(sender.counters.serializer_calls == 4);
+    CHECK(sender.counters.values_encoded == 4);
 }
 
 TEST_CASE("send_properties: of an array only the elements that are owed are written",
@@ -421,7 +421,7 @@ TEST_CASE("measure_property: tells the length that a value takes, with and witho
             sum_bits += measure_property(sender.state, since(0), RepHandle{handle}, context);
         }
         CHECK((sum_bits + 7) / 8 == sender.block(since(0)).size());
-        const std::uint64_t calls = sender.counters.serializer_calls;
+        const std::uint64_t calls = sender.counters.values_encoded;
         std::size_t again_bits = change_mask_bits(owed, EmptySet::Impossible);
         for (const std::uint32_t handle : handles_of(owed)) {
             again_bits += measure_property(sender.state, since(0), RepHandle{handle}, context);
@@ -434,7 +434,7 @@ TEST_CASE("measure_property: tells the length that a value takes, with and witho
             return is_plain(layout->cmd(layout->cmd_of(layout->root(), RepHandle{handle})).type);
         });
         const auto others = static_cast<std::uint64_t>(owed.count() - plain_count);
-        CHECK(sender.counters.serializer_calls - calls == (is_sharing ? 1 : others));
+        CHECK(sender.counters.values_encoded - calls == (is_sharing ? 1 : others));
     }
 }
 

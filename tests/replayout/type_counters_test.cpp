@@ -73,15 +73,15 @@ TEST_CASE("TypeCounters: each call of a serializer has one reason", "[replayout]
     for (const RepHandle handle : {channel, name, presets}) {
         CHECK(counted.encoded(handle, EncodeReason::FirstUse) == 1);
         CHECK(counted.counters.of(handle).pieces_built == 1);
-        CHECK(counted.counters.of(handle).serializer_calls() == 1);
+        CHECK(counted.counters.of(handle).values_encoded() == 1);
     }
     CHECK(counted.encoded(secret, EncodeReason::NotShared) == 1);
     CHECK(counted.counters.of(secret).pieces_built == 0);
 
     (void)counted.sender.block(since(0));
     for (const RepHandle handle : {channel, name, presets}) {
-        CHECK(counted.counters.of(handle).pieces_reused == 1);
-        CHECK(counted.counters.of(handle).serializer_calls() == 1);
+        CHECK(counted.counters.of(handle).values_reused == 1);
+        CHECK(counted.counters.of(handle).values_encoded() == 1);
     }
     CHECK(counted.encoded(secret, EncodeReason::NotShared) == 2);
 
@@ -93,7 +93,7 @@ TEST_CASE("TypeCounters: each call of a serializer has one reason", "[replayout]
     }
     (void)counted.sender.block(since(0));
     CHECK(counted.encoded(presets, EncodeReason::OtherPosition) == 1);
-    CHECK(counted.counters.of(channel).pieces_reused == 2);
+    CHECK(counted.counters.of(channel).values_reused == 2);
     CHECK(counted.difference() == "");
 }
 
@@ -107,7 +107,7 @@ TEST_CASE("TypeCounters: without sharing every call has that reason",
     (void)counted.sender.block(since(0));
     for (const RepHandle handle : {channel, name, presets, secret}) {
         CHECK(counted.encoded(handle, EncodeReason::SharingOff) == 2);
-        CHECK(counted.counters.of(handle).serializer_calls() == 2);
+        CHECK(counted.counters.of(handle).values_encoded() == 2);
         CHECK(counted.counters.of(handle).values_sent == 2);
     }
     CHECK(counted.difference() == "");
@@ -172,7 +172,7 @@ TEST_CASE("TypeCounters: counting changes no byte", "[replayout][type_counters]"
         }
     }
     CHECK(plain.counters.of(channel).values_sent == 0);
-    CHECK(counted.sender.counters.serializer_calls == plain.sender.counters.serializer_calls);
+    CHECK(counted.sender.counters.values_encoded == plain.sender.counters.values_encoded);
 }
 
 TEST_CASE("TypeCounters: a block that is copied whole counts its bytes, and each of its values",
@@ -192,7 +192,7 @@ TEST_CASE("TypeCounters: a block that is copied whole counts its bytes, and each
     for (const RepHandle handle : {channel, presets}) {
         CHECK(counted.counters.of(handle).payload_reuses == 2);
         CHECK(counted.counters.of(handle).values_sent == 1 + 2);
-        CHECK(counted.counters.of(handle).serializer_calls() == 1);
+        CHECK(counted.counters.of(handle).values_encoded() == 1);
     }
     CHECK(counted.counters.of(channel).bits_sent == bits_sent);
     CHECK(counted.counters.of(name).payload_reuses == 0);

@@ -29,7 +29,8 @@ struct ClassGameOptions {
     LinkSettings link;
     NetConfig config;  ///< of all drivers
     std::uint64_t seed = 1;
-    bool is_sharing = true;
+    SharingLevel sharing = SharingLevel::Bundles;
+    Executor* executor = nullptr;  ///< of the server, which uses it however little there is to do
     bool is_validating = NetDriverSettings().is_validating;
     std::uint32_t mark_validation_ticks = NetDriverSettings().mark_validation_ticks;
     RepLayoutOptions layout;
@@ -185,7 +186,9 @@ class ClassGame {
         settings.may_leave_out_texts = true;
         settings.config = options_.config;
         settings.seed = options_.seed + number;
-        settings.sharing = sharing_level(options_.is_sharing);
+        settings.sharing = options_.sharing;
+        settings.executor = number == 0 ? options_.executor : nullptr;
+        settings.executor_work_min = 0;
         settings.is_validating = options_.is_validating;
         settings.mark_validation_ticks = options_.mark_validation_ticks;
         settings.interest = options_.interest;

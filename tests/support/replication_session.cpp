@@ -64,7 +64,7 @@ void SessionCounts::add(const SessionCounts& other) {
     values_sent_reliable += other.values_sent_reliable;
     bunches_resent += other.bunches_resent;
     payloads_reused += other.payloads_reused;
-    pieces_reused += other.pieces_reused;
+    values_reused += other.values_reused;
     timeouts += other.timeouts;
     quiet_broken += other.quiet_broken;
 }
@@ -147,7 +147,7 @@ SessionCounts ReplicationSession::counts() const {
     counts.values_sent_reliable = stats.replication.blocks_sent - stats.records_sent;
     counts.bunches_resent = stats.bunches_resent;
     counts.payloads_reused = stats.replication.payloads_reused + twin.replication.payloads_reused;
-    counts.pieces_reused = stats.replication.pieces_reused + twin.replication.pieces_reused;
+    counts.values_reused = stats.replication.values_reused + twin.replication.values_reused;
     counts.timeouts = stats.closed[static_cast<std::size_t>(CloseReason::Timeout)];
     return counts;
 }
@@ -543,7 +543,7 @@ void ReplicationSession::check_quiet(const NetStats& before) {
         after.records_sent != before.records_sent || after.bunches_sent != before.bunches_sent) {
         fail("properties or bunches are sent, and nothing changes");
     }
-    if (after.replication.serializer_calls != before.replication.serializer_calls) {
+    if (after.replication.values_encoded != before.replication.values_encoded) {
         fail("values are encoded, and nothing changes");
     }
     // One more for the phase, and one for an ack of what went before.

@@ -48,7 +48,7 @@ struct SessionCounts {
     std::uint64_t values_sent_reliable = 0;
     std::uint64_t bunches_resent = 0;
     std::uint64_t payloads_reused = 0;
-    std::uint64_t pieces_reused = 0;
+    std::uint64_t values_reused = 0;
     std::uint64_t timeouts = 0;
     std::uint64_t quiet_broken = 0;  ///< by the end of a connection that was silent before
 

@@ -22,11 +22,11 @@ class TypeCountersSum {
             sum_.block_misses[i] += type.block_misses[i];
         }
         for (const PropertyCounters& property : type.properties) {
-            sum_.serializer_calls += property.serializer_calls();
+            sum_.values_encoded += property.values_encoded();
             sum_.values_unshared +=
                 property.encoded[static_cast<std::size_t>(EncodeReason::NotShared)];
             sum_.pieces_built += property.pieces_built;
-            sum_.pieces_reused += property.pieces_reused + property.payload_reuses;
+            sum_.values_reused += property.values_reused + property.payload_reuses;
             sum_.properties_sent += property.values_sent;
             value_bits_ += property.bits_sent;
         }
@@ -43,10 +43,10 @@ class TypeCountersSum {
                         std::to_string(all) + "; ";
             }
         };
-        compare("serializer_calls", sum_.serializer_calls, whole.serializer_calls);
+        compare("values_encoded", sum_.values_encoded, whole.values_encoded);
         compare("values_unshared", sum_.values_unshared, whole.values_unshared);
         compare("pieces_built", sum_.pieces_built, whole.pieces_built);
-        compare("pieces_reused", sum_.pieces_reused, whole.pieces_reused);
+        compare("values_reused", sum_.values_reused, whole.values_reused);
         compare("properties_sent", sum_.properties_sent, whole.properties_sent);
         if (has_driver) {
             compare("payloads_built", sum_.payloads_built, whole.payloads_built);

@@ -166,6 +166,18 @@ class RepLayout {
         return has_net_serialize_structs_;
     }
 
+    /// Handles of values that one call of a game's serializer, or several, write for all receivers
+    /// alike: a struct with a shared NetSerializer, or an array with such structs in it and nothing
+    /// that is not shared. Ascending.
+    [[nodiscard]] std::span<const RepHandle> shared_serializer_handles() const noexcept {
+        return {shared_serializer_handles_.data(), shared_serializer_handles_.size()};
+    }
+    /// All structs with a NetSerializer lie in such values, and none in an array: what was written
+    /// of each is all that any receiver is ever sent.
+    [[nodiscard]] bool are_serializers_shared_whole() const noexcept {
+        return are_serializers_shared_whole_;
+    }
+
     /// Whether any leaf is a reference, in arrays, too.
     [[nodiscard]] bool has_references() const noexcept { return has_references_; }
 
@@ -267,6 +279,8 @@ class RepLayout {
     ScanPlan scan_plan_;
     std::pmr::vector<RepGroup> groups_;  // by scope
     std::pmr::vector<RepHandle> keyed_handles_;
+    std::pmr::vector<RepHandle> shared_serializer_handles_;
+    bool are_serializers_shared_whole_ = true;
     std::pmr::vector<std::string> diagnostics_;
     std::pmr::vector<RepFunction> functions_;
     std::pmr::deque<Property> skipped_properties_;  // what commands that are skipped refer to

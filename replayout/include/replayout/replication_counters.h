@@ -37,10 +37,15 @@ struct ReplicationCounters {
     std::uint64_t objects_skipped = 0;     ///< not compared: nothing was marked, or they sleep
     std::uint64_t objects_changed = 0;     ///< of these, found something changed
     std::uint64_t properties_changed = 0;  ///< handles that differed, an array as one
-    std::uint64_t serializer_calls = 0;    ///< property values encoded, an array as one
-    std::uint64_t pieces_built = 0;        ///< values encoded into a shared buffer
+    /// Property values encoded, an array as one. Plain memory counts, too.
+    std::uint64_t values_encoded = 0;
+    /// Calls of the game's net_serialize and net_delta_serialize to write a value, for each struct
+    /// in an array one. Those that validate (SendContext::is_validating) do not count.
+    std::uint64_t serializer_calls = 0;
+    /// Values encoded into a shared buffer. Plain memory is not: its shadow is copied instead.
+    std::uint64_t pieces_built = 0;
     /// Values copied instead of being encoded, alone or in a payload.
-    std::uint64_t pieces_reused = 0;
+    std::uint64_t values_reused = 0;
     std::uint64_t payloads_built = 0;   ///< blocks kept for the next receiver
     std::uint64_t payloads_reused = 0;  ///< blocks copied whole, alone or in a bundle
     std::uint64_t bundles_built = 0;    ///< rows of blocks laid down for all connections

@@ -104,6 +104,9 @@ struct SendContext {
     bool is_validating = REPLAYOUT_VALIDATION != 0;
     /// Of the type of what is sent; null: nobody counts.
     TypeCounters* type_counters = nullptr;
+    /// False: another thread may be in the game, so no struct with a NetSerializer is asked.
+    /// Whoever says so has had all of them encoded (encode_shared_serializers()). For an assertion.
+    bool may_ask_game = true;
     /// False: what is written may be sent or not, so its values do not count as sent in
     /// type_counters. Who sends it counts them, from value_bits and copied_bits of the scratch.
     bool is_counting_sent = true;
@@ -197,6 +200,12 @@ class RowBlock {
     std::uint32_t value_count_ = 0;
     std::uint32_t byte_count_ = 0;
 };
+
+/// Asks the game for the values of shared_serializer_handles() that changed after version `since`,
+/// and keeps what it answers for all receivers; at SharingLevel::Off it is asked all the same, as
+/// who asks first gives ids to the objects that a value names. So they are given in the order of
+/// these calls, whatever is shared and whoever is sent what. A value that fails is logged here.
+void encode_shared_serializers(ChangelistState& state, Version since, SendContext& context);
 
 enum class SendResult : std::uint8_t {
     Whole,  ///< everything owed was written

@@ -107,6 +107,22 @@ class SharedSerialization {
     };
     /// Null: there is none.
     [[nodiscard]] const SharedPayload* find_payload(const PayloadKey& key) const noexcept;
+    /// The same where all that tells receivers apart is what they were sent and lost, and whether
+    /// that is exact: of an object without conditions, groups and keyed arrays.
+    [[nodiscard]] const SharedPayload* find_plain_payload(
+        Version version, const OwedVersions& position) const noexcept {
+        for (const SharedPayload& payload : payloads_) {
+            if (payload.version == version &&
+                payload.position.sent_version == position.sent_version &&
+                payload.position.lost == position.lost &&
+                payload.position.is_exact == position.is_exact) {
+                REPLAYOUT_ASSERT(payload.position == position &&
+                                 payload.passing == LifetimeConditionSet());
+                return &payload;
+            }
+        }
+        return nullptr;
+    }
     /// Somebody was sent a whole block at that version of the object.
     [[nodiscard]] bool has_payload_of(Version version) const noexcept;
     void keep_payload(const PayloadKey& key, std::uint32_t property_count,

@@ -6,11 +6,12 @@
 //
 // The sums over all properties are those of ReplicationCounters:
 //
-//     serializer_calls   the calls of all reasons
-//     values_unshared    those with the reason NotShared
-//     pieces_built       pieces_built
-//     pieces_reused      pieces_reused + payload_reuses
-//     properties_sent    values_sent
+//     values_encoded   the calls of all reasons
+//     values_unshared  those with the reason NotShared
+//     serializer_calls serializer_calls
+//     pieces_built     pieces_built
+//     values_reused    values_reused + payload_reuses
+//     properties_sent  values_sent
 //
 // and so are, over all types, payloads, blocks, block_bytes and block_misses.
 #pragma once
@@ -28,7 +29,7 @@
 
 namespace replayout {
 
-/// Why a value was encoded and not copied. Each call of a serializer has exactly one reason.
+/// Why a value was encoded and not copied. Each value that was encoded has exactly one reason.
 enum class EncodeReason : std::uint8_t {
     SharingOff,  ///< the driver does not share
     /// The property is not shared (a NetSerializer without the promise), or its bits depend on what
@@ -46,18 +47,19 @@ inline constexpr std::size_t encode_reason_count = 7;
 [[nodiscard]] std::string_view to_string(EncodeReason reason) noexcept;
 
 struct PropertyCounters {
-    /// Calls of its serializer, by EncodeReason. A row of plain values is a call for each.
+    /// How often it was encoded, by EncodeReason.
     std::array<std::uint64_t, encode_reason_count> encoded{};
-    std::uint64_t pieces_built = 0;    ///< of these calls, those whose bits are kept
-    std::uint64_t pieces_reused = 0;   ///< copied alone
-    std::uint64_t payload_reuses = 0;  ///< copied with a whole block
-    std::uint64_t values_sent = 0;     ///< in blocks, for all receivers
+    std::uint64_t serializer_calls = 0;  ///< see ReplicationCounters
+    std::uint64_t pieces_built = 0;      ///< how often its bits were kept: not those of plain memory
+    std::uint64_t values_reused = 0;     ///< copied alone
+    std::uint64_t payload_reuses = 0;    ///< copied with a whole block
+    std::uint64_t values_sent = 0;       ///< in blocks, for all receivers
     /// Of the values sent that were encoded or copied alone. A value that was copied with a whole
     /// block has no bits of its own there: payload_bytes_reused of the type counts these blocks.
     std::uint64_t bits_sent = 0;
     std::uint64_t bits_copied = 0;  ///< of these, those of values that were copied alone
 
-    [[nodiscard]] std::uint64_t serializer_calls() const noexcept {
+    [[nodiscard]] std::uint64_t values_encoded() const noexcept {
         std::uint64_t sum = 0;
         for (const std::uint64_t count : encoded) {
             sum += count;

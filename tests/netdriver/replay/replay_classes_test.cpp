@@ -60,7 +60,7 @@ TEST_CASE("Replay: every kind of property is right at each tick and wherever is 
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
         INFO("seed " << seed);
         ClassGameOptions options;
-        options.is_sharing = seed % 2 == 1;
+        options.sharing = sharing_level(seed % 2 == 1);
         ClassGame<Bazaar> game(build_bazaar, options);
         game.join();
         SeededRandom random(seed);

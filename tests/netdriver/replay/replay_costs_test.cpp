@@ -60,7 +60,7 @@ class Game {
 };
 
 struct Cost {
-    std::uint64_t serializer_calls = 0;
+    std::uint64_t values_encoded = 0;
     std::uint64_t pieces_built = 0;
     std::uint64_t payloads_built = 0;
     std::uint64_t bundles_built = 0;
@@ -78,7 +78,7 @@ struct Cost {
     const std::uint64_t packets = game.net().server_driver().stats().packets_sent;
     game.tick(ticks);
     const ReplicationCounters after = game.counters();
-    return {after.serializer_calls - before.serializer_calls,
+    return {after.values_encoded - before.values_encoded,
             after.pieces_built - before.pieces_built,
             after.payloads_built - before.payloads_built,
             after.bundles_built - before.bundles_built,
@@ -113,7 +113,7 @@ TEST_CASE("Replay: a recording is counted as one more connection that shares eve
         const Cost with_recording = cost_of(recorded, ticks);
         CHECK(with_recording == one_more);
         if (sharing != SharingLevel::Off) {
-            CHECK(with_recording.serializer_calls == alone.serializer_calls);
+            CHECK(with_recording.values_encoded == alone.values_encoded);
             CHECK(with_recording.pieces_built == alone.pieces_built);
             CHECK(with_recording.payloads_built == alone.payloads_built);
         }
@@ -137,8 +137,8 @@ TEST_CASE("Replay: a checkpoint encodes nothing that a client who joins would no
     joined.net().join();
     joined.net().tick(10);
     recorded.net().tick(10);
-    CHECK(recorded.counters().serializer_calls - before.serializer_calls ==
-          joined.counters().serializer_calls - before_join.serializer_calls);
+    CHECK(recorded.counters().values_encoded - before.values_encoded ==
+          joined.counters().values_encoded - before_join.values_encoded);
     recorded.net().server_driver().stop_recording();
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 /// What encodes values: each by itself, or as a piece for all.
 [[nodiscard]] std::uint64_t values_encoded(ArenaGame& game) {
-    return game.server().driver().stats().replication.serializer_calls;
+    return game.server().driver().stats().replication.values_encoded;
 }
 
 /// Values encoded while 10 objects change two values each in 20 ticks, with so many observers.

@@ -308,13 +308,13 @@ TEST_CASE("Collections: operations are encoded once, however many observers ther
         }
         NetworkIdentity& chest = game.spawn(game.chest());
         game.settle();
-        const std::uint64_t before = game.server().driver().stats().replication.serializer_calls;
+        const std::uint64_t before = game.server().driver().stats().replication.values_encoded;
         for (std::int32_t i = 0; i < 10; ++i) {
             chest.component<Bag>(0).things.add({"rope", i});
             chest.component<Bag>(0).prices.set("rope", i);
             game.tick();
         }
-        calls.push_back(game.server().driver().stats().replication.serializer_calls - before);
+        calls.push_back(game.server().driver().stats().replication.values_encoded - before);
         game.settle();
         game.check_equal(chest);
     }
