@@ -41,8 +41,7 @@ void report(benchmark::State& state, const MatchResult& result, std::uint32_t cl
     state.counters["hit_rate"] = hit_rate(counters);
     state.counters["hit_share"] = hit_share(counters, clients);
     state.counters["calls"] = static_cast<double>(counters.values_encoded);
-    state.counters["off_calls"] =
-        static_cast<double>(result.twin_stats.replication.values_encoded);
+    state.counters["off_calls"] = static_cast<double>(result.twin_stats.replication.values_encoded);
     state.counters["allocs"] = static_cast<double>(result.allocations_steady);
 }
 

@@ -59,9 +59,9 @@ void BM_Recording(benchmark::State& state) {
     for (auto _ : state) {
         state.SetIterationTime(measured_tick(session));
     }
-    state.counters["calls"] = benchmark::Counter(
-        static_cast<double>(session.stats().replication.values_encoded - calls),
-        benchmark::Counter::kAvgIterations);
+    state.counters["calls"] =
+        benchmark::Counter(static_cast<double>(session.stats().replication.values_encoded - calls),
+                           benchmark::Counter::kAvgIterations);
     state.counters["recorded_bytes"] = static_cast<double>(sink.byte_count());
     session.driver().stop_recording();
 }

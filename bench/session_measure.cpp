@@ -42,8 +42,7 @@ class SessionReport {
         const ReplicationCounters& counters = after.replication;
         measured_.objects = blocks_sent();
         measured_.bytes = bytes_sent();
-        measured_.values_encoded =
-            counters.values_encoded - before_.replication.values_encoded;
+        measured_.values_encoded = counters.values_encoded - before_.replication.values_encoded;
         report_connections(state, measured_, session_.connection_count());
         report_median(state, times_);
         state.counters["dispatch_us"] =

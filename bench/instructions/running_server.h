@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// A server with clients that answer (AnsweringClients), tick by tick: what ./run instructions counts
-// and ./run savings times. All of it is decided by its settings, so it is the same in every process.
+// A server with clients that answer (AnsweringClients), tick by tick: what ./run instructions
+// counts and ./run savings times. All of it is decided by its settings, so it is the same in every
+// process.
 #pragma once
 
 #include "instructions/answering_clients.h"
@@ -37,8 +38,8 @@ class RunningServer {
     /// Call it once, before all else. Returns why the server does not start; empty when it does.
     [[nodiscard]] std::string start();
 
-    /// `is_playing`: the game plays in it. Returns the seconds that dispatch and flush took. Clients
-    /// hear and answer once they are let in.
+    /// `is_playing`: the game plays in it. Returns the seconds that dispatch and flush took.
+    /// Clients hear and answer once they are let in.
     double tick(bool is_playing);
     void let_clients_in() noexcept { are_clients_in_ = true; }
     void begin_to_lose() noexcept { clients_.set_loss(settings_.loss); }

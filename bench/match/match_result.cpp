@@ -176,8 +176,8 @@ void report_sharing(std::string& text, const MatchOptions& options, const MatchR
         print(text, "  %-22s %s sent; %s encoded, %s copied instead (%.2f %%)\n", "values",
               grouped(counters.properties_sent).c_str(), grouped(counters.values_encoded).c_str(),
               grouped(counters.values_reused).c_str(),
-              100.0 * ratio(counters.values_reused,
-                            counters.values_reused + counters.values_encoded));
+              100.0 *
+                  ratio(counters.values_reused, counters.values_reused + counters.values_encoded));
         report_hits(text, options, counters);
     }
     if (!is_on || result.has_twin) {

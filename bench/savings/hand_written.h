@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What a game programmer writes by hand for one class, as yardsticks beside the server: they know the
-// class when they are compiled, and do less than the server (no packet headers, no acks, no repeats,
-// no spawning, every value at its full width). Somebody may be faster than they are.
+// What a game programmer writes by hand for one class, as yardsticks beside the server: they know
+// the class when they are compiled, and do less than the server (no packet headers, no acks, no
+// repeats, no spawning, every value at its full width). Somebody may be faster than they are.
 #pragma once
 
 #include "dropping_transport.h"

@@ -20,10 +20,8 @@ class HandWriter {
   public:
     /// The bytes of a number as they lie in memory.
     template <typename T>
-        requires std::is_trivially_copyable_v<T>
-    void number(T value) {
-        append(std::as_bytes(std::span(&value, 1)));
-    }
+    requires std::is_trivially_copyable_v<T>
+    void number(T value) { append(std::as_bytes(std::span(&value, 1))); }
     void append(std::span<const std::byte> bytes) {
         bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
     }

@@ -25,9 +25,7 @@ class RowWorkload final : public Workload {
 
     [[nodiscard]] const std::string& error() const noexcept override { return layout_.error(); }
     [[nodiscard]] const RepLayout& layout() const noexcept override { return layout_.layout(); }
-    [[nodiscard]] std::uint32_t object_count() const noexcept override {
-        return row_.object_count;
-    }
+    [[nodiscard]] std::uint32_t object_count() const noexcept override { return row_.object_count; }
     [[nodiscard]] void* object_memory(std::uint32_t object) noexcept override {
         return &objects_[object];
     }

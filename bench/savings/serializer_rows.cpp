@@ -20,8 +20,8 @@ void change_hit(Hit& hit, std::uint64_t turn) {
 /// As a programmer packs it who thinks of bytes: both values that change, and a byte for which.
 void write_hit(const Hit& now, const Hit& before, HandWriter& out) {
     const auto place = static_cast<std::int32_t>(now.x * 100);
-    out.number(static_cast<std::uint8_t>((now.x != before.x ? 1 : 0) +
-                                         (now.bone != before.bone ? 2 : 0)));
+    out.number(
+        static_cast<std::uint8_t>((now.x != before.x ? 1 : 0) + (now.bone != before.bone ? 2 : 0)));
     out.number(static_cast<std::uint16_t>(place));
     out.number(static_cast<std::uint8_t>(place >> 16));
     out.number(now.bone);
@@ -136,12 +136,10 @@ SavingsRow small_serializers() {
                 .property<&HitTarget::health>()
                 .build();
         },
-        .change = [](HitTarget& target, std::uint32_t, std::uint64_t turn) {
-            change_hit(target.hit, turn + 1);
-        },
-        .write = [](const HitTarget& now, const HitTarget& before, HandWriter& out) {
-            write_hit(now.hit, before.hit, out);
-        },
+        .change = [](HitTarget& target, std::uint32_t,
+                     std::uint64_t turn) { change_hit(target.hit, turn + 1); },
+        .write = [](const HitTarget& now, const HitTarget& before,
+                    HandWriter& out) { write_hit(now.hit, before.hit, out); },
     });
 }
 
@@ -158,17 +156,19 @@ SavingsRow large_serializers() {
                 .property<&Walk::speed>()
                 .build();
         },
-        .change = [](Walk& walk, std::uint32_t index, std::uint64_t turn) {
-            walk.path.places[(index + turn) % Path::place_count][0] =
-                static_cast<float>(turn % 4'000 + 1);
-        },
-        .write = [](const Walk& now, const Walk&, HandWriter& out) {
-            for (const std::array<float, 3>& place : now.path.places) {
-                for (const float part : place) {
-                    out.number(static_cast<std::int16_t>(part * 8));
+        .change =
+            [](Walk& walk, std::uint32_t index, std::uint64_t turn) {
+                walk.path.places[(index + turn) % Path::place_count][0] =
+                    static_cast<float>(turn % 4'000 + 1);
+            },
+        .write =
+            [](const Walk& now, const Walk&, HandWriter& out) {
+                for (const std::array<float, 3>& place : now.path.places) {
+                    for (const float part : place) {
+                        out.number(static_cast<std::int16_t>(part * 8));
+                    }
                 }
-            }
-        },
+            },
         .period_ticks = 5,
     });
 }
@@ -186,16 +186,18 @@ SavingsRow costly_serializers() {
                 .property<&Dancer::mood>()
                 .build();
         },
-        .change = [](Dancer& dancer, std::uint32_t index, std::uint64_t turn) {
-            dancer.pose.angles[(index + turn) % Pose::joint_count] =
-                static_cast<float>(turn % 3'000 + 1) / 1'000.0f;
-        },
-        .write = [](const Dancer& now, const Dancer&, HandWriter& out) {
-            for (const float angle : now.pose.angles) {
-                const float packed = std::atan2(std::sin(angle), std::cos(angle)) + 3.2f;
-                out.number(static_cast<std::uint16_t>(packed * 10'000.0f));
-            }
-        },
+        .change =
+            [](Dancer& dancer, std::uint32_t index, std::uint64_t turn) {
+                dancer.pose.angles[(index + turn) % Pose::joint_count] =
+                    static_cast<float>(turn % 3'000 + 1) / 1'000.0f;
+            },
+        .write =
+            [](const Dancer& now, const Dancer&, HandWriter& out) {
+                for (const float angle : now.pose.angles) {
+                    const float packed = std::atan2(std::sin(angle), std::cos(angle)) + 3.2f;
+                    out.number(static_cast<std::uint16_t>(packed * 10'000.0f));
+                }
+            },
     });
 }
 
@@ -214,18 +216,20 @@ SavingsRow plain_members(double loss) {
                 .property<&PlainTarget::health>()
                 .build();
         },
-        .change = [](PlainTarget& target, std::uint32_t, std::uint64_t turn) {
-            target.place.x = static_cast<float>((turn + 1) % 50'000);
-            target.bone = static_cast<std::uint16_t>(turn + 1);
-        },
-        .write = [](const PlainTarget& now, const PlainTarget& before, HandWriter& out) {
-            const auto place = static_cast<std::int32_t>(now.place.x * 100);
-            out.number(static_cast<std::uint8_t>((now.place.x != before.place.x ? 1 : 0) +
-                                                 (now.bone != before.bone ? 2 : 0)));
-            out.number(static_cast<std::uint16_t>(place));
-            out.number(static_cast<std::uint8_t>(place >> 16));
-            out.number(now.bone);
-        },
+        .change =
+            [](PlainTarget& target, std::uint32_t, std::uint64_t turn) {
+                target.place.x = static_cast<float>((turn + 1) % 50'000);
+                target.bone = static_cast<std::uint16_t>(turn + 1);
+            },
+        .write =
+            [](const PlainTarget& now, const PlainTarget& before, HandWriter& out) {
+                const auto place = static_cast<std::int32_t>(now.place.x * 100);
+                out.number(static_cast<std::uint8_t>((now.place.x != before.place.x ? 1 : 0) +
+                                                     (now.bone != before.bone ? 2 : 0)));
+                out.number(static_cast<std::uint16_t>(place));
+                out.number(static_cast<std::uint8_t>(place >> 16));
+                out.number(now.bone);
+            },
     };
     return make_row<PlainTarget>(row, loss);
 }

@@ -12,10 +12,10 @@
 // lost values lies in one of them, and of the next that takes along what is owed. A record that
 // only says again what others carry has none: nothing is owed for its loss, so nothing would end
 // that debt. (Rejected: the held version of InFlightVersions. It tells of what changed last by then
-// has arrived, which is what a sender asks; p above it passes over. Rejected, too: to end an account
-// when all is known to have arrived, and to begin it again from the bundles under way. A loss that is
-// skipped, as something newer was under way then, leaves nothing that tells of it; a reliable call
-// was left out.)
+// has arrived, which is what a sender asks; p above it passes over. Rejected, too: to end an
+// account when all is known to have arrived, and to begin it again from the bundles under way. A
+// loss that is skipped, as something newer was under way then, leaves nothing that tells of it; a
+// reliable call was left out.)
 #pragma once
 
 #include <replayout/reflection/memory.h>

@@ -175,7 +175,7 @@ void PropertyWriter::write_value(RepHandle handle, BitWriter& writer) {
     }
     context_.counters.values_unshared += context_.shares_pieces() ? 1u : 0u;
     count_encoded(handle,
-               context_.shares_pieces() ? EncodeReason::NotShared : EncodeReason::SharingOff);
+                  context_.shares_pieces() ? EncodeReason::NotShared : EncodeReason::SharingOff);
     const BitWriter::Mark begin = writer.mark();
     const bool had_room = !writer.overflowed();
     has_failed_ = false;
@@ -255,7 +255,7 @@ const SharedPiece* PropertyWriter::build_shared_serialization(RepHandle handle, 
         return nullptr;
     }
     count_encoded(handle, is_array(index) || is_delta(index) ? reason_of_array_miss(handle)
-                                                          : reason_of_miss(handle));
+                                                             : reason_of_miss(handle));
     const Version version = state_.last_changed(handle);
     has_failed_ = false;
     const BitWriter bits = encode_to_scratch(index);

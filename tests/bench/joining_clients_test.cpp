@@ -53,8 +53,7 @@ TEST_CASE("Joining clients: what changes meanwhile is encoded once a change", "[
 TEST_CASE("Joining clients: who joins alone and who joins in a crowd cost as many encodings",
           "[bench][join]") {
     JoinSettings settings = small_world();
-    const std::uint64_t of_crowd =
-        JoiningClients(settings).run().stats.replication.values_encoded;
+    const std::uint64_t of_crowd = JoiningClients(settings).run().stats.replication.values_encoded;
     settings.clients = 1;
     CHECK(JoiningClients(settings).run().stats.replication.values_encoded == of_crowd);
 }

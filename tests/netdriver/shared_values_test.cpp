@@ -171,8 +171,7 @@ template <typename Object>
                 objects.push_back(game.add());
             }
             if (objects.size() > 30 && random.percent(15)) {
-                const std::uint32_t gone =
-                    random.below(static_cast<std::uint32_t>(objects.size()));
+                const std::uint32_t gone = random.below(static_cast<std::uint32_t>(objects.size()));
                 game.remove(objects[gone]);
                 objects.erase(objects.begin() + gone);
             }
@@ -183,9 +182,9 @@ template <typename Object>
                 change(game.object(random.pick(objects)), random, target);
             }
             if (random.percent(20)) {
-                game.driver().interest().set_relevant_for(
-                    game.peer_of(random.below(5)), game.id_of(random.pick(objects)),
-                    random.percent(50));
+                game.driver().interest().set_relevant_for(game.peer_of(random.below(5)),
+                                                          game.id_of(random.pick(objects)),
+                                                          random.percent(50));
             }
         });
     }
@@ -238,8 +237,9 @@ TEST_CASE("Shared values: without sharing the game is asked once more than there
     CHECK(Aim::save_count - saves == gun_count * 5);
 }
 
-TEST_CASE("Shared values: a client that joins or loses a packet gets what the game wrote for others",
-          "[netdriver][shared_values]") {
+TEST_CASE(
+    "Shared values: a client that joins or loses a packet gets what the game wrote for others",
+    "[netdriver][shared_values]") {
     Guns guns(3, unvalidated());
     int sent_count = 0;
     const std::uint64_t saves = Aim::save_count;
@@ -302,8 +302,8 @@ TEST_CASE("Shared values: of an object that no client is shown the game is not a
           "[netdriver][shared_values]") {
     Guns guns(2, unvalidated());
     for (std::size_t client = 0; client < 2; ++client) {
-        guns.game.driver().interest().set_relevant_for(
-            guns.game.peer_of(client), guns.game.id_of(guns.guns[0]), false);
+        guns.game.driver().interest().set_relevant_for(guns.game.peer_of(client),
+                                                       guns.game.id_of(guns.guns[0]), false);
     }
     REQUIRE(guns.game.settle());
     const std::uint64_t saves = Aim::save_count;

@@ -50,10 +50,10 @@ struct PropertyCounters {
     /// How often it was encoded, by EncodeReason.
     std::array<std::uint64_t, encode_reason_count> encoded{};
     std::uint64_t serializer_calls = 0;  ///< see ReplicationCounters
-    std::uint64_t pieces_built = 0;      ///< how often its bits were kept: not those of plain memory
-    std::uint64_t values_reused = 0;     ///< copied alone
-    std::uint64_t payload_reuses = 0;    ///< copied with a whole block
-    std::uint64_t values_sent = 0;       ///< in blocks, for all receivers
+    std::uint64_t pieces_built = 0;    ///< how often its bits were kept: not those of plain memory
+    std::uint64_t values_reused = 0;   ///< copied alone
+    std::uint64_t payload_reuses = 0;  ///< copied with a whole block
+    std::uint64_t values_sent = 0;     ///< in blocks, for all receivers
     /// Of the values sent that were encoded or copied alone. A value that was copied with a whole
     /// block has no bits of its own there: payload_bytes_reused of the type counts these blocks.
     std::uint64_t bits_sent = 0;

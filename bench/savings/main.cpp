@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+//
+// replayout_savings: what shared serialization saves, row by row. See --help.
+#include "command_line.h"
+#include "json_file.h"
+#include "savings/savings_options.h"
+#include "savings/savings_report.h"
+#include "savings/savings_rows.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <new>
+
+namespace {
+
+using namespace replayout::bench;
+
+constexpr int exit_good = 0;
+constexpr int exit_cell_failed = 1;
+constexpr std::uint32_t table_connections = 64;
+
+[[nodiscard]] bool is_asked_for(const SavingsOptions& options, const std::string& row) {
+    return options.rows.empty() ||
+           std::any_of(options.rows.begin(), options.rows.end(), [&](const std::string& part) {
+               return row.find(part) != std::string::npos;
+           });
+}
+
+[[nodiscard]] std::vector<SavingsResult> measure(const SavingsOptions& options,
+                                                 std::span<const SavingsRow> rows) {
+    std::vector<SavingsResult> results;
+    for (const SavingsRow& row : rows) {
+        if (!is_asked_for(options, row.name)) {
+            continue;
+        }
+        SavingsResult& result = results.emplace_back(SavingsResult{row.name, row.changes, {}});
+        for (const std::uint32_t connections : options.connections) {
+            std::fprintf(stderr, "%s, %u connections\n", row.name.c_str(), connections);
+            SavingsCellSettings settings = options.cell;
+            settings.connections = connections;
+            result.cells.push_back(measure_cell(row, settings));
+        }
+    }
+    return results;
+}
+
+/// Of those that were measured the one that the table shows.
+[[nodiscard]] std::uint32_t shown_connections(const SavingsOptions& options) {
+    const auto& counts = options.connections;
+    return std::find(counts.begin(), counts.end(), table_connections) != counts.end()
+               ? table_connections
+               : counts.back();
+}
+
+[[nodiscard]] int run(SavingsOptions& options) {
+    std::sort(options.connections.begin(), options.connections.end());
+    JsonFile json(options.json_path);
+    JsonFile csv(options.csv_path);
+    if (!json.is_good() || !csv.is_good()) {
+        return exit_unusable;
+    }
+    std::string error;
+    const std::vector<SavingsRow> rows = savings_rows(options.traces, error);
+    if (!error.empty()) {
+        std::fprintf(stderr, "%s\n", error.c_str());
+        return exit_unusable;
+    }
+    const std::vector<SavingsResult> results = measure(options, rows);
+    if (results.empty()) {
+        std::fputs("there is no such row\n", stderr);
+        return exit_unusable;
+    }
+    json.write(savings_json(results));
+    csv.write(savings_csv(results));
+    std::fputs(savings_tables(results, shown_connections(options)).c_str(), json.screen());
+    for (const SavingsResult& result : results) {
+        for (const SavingsCell& cell : result.cells) {
+            if (!cell.error.empty()) {
+                return exit_cell_failed;
+            }
+        }
+    }
+    return json.is_good() && csv.is_good() ? exit_good : exit_unusable;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    SavingsOptions options;
+    const int status = parse_savings_options(argc, argv, options);
+    if (status != go_on) {
+        return status;
+    }
+    try {
+        return run(options);
+    } catch (const std::bad_alloc&) {
+        std::fputs("out of memory: fewer connections need less\n", stderr);
+    }
+    return exit_unusable;
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#include "savings/savings_options.h"
+
+#include "command_line.h"
+
+#include <replayout/netdriver/net_config.h>
+
+namespace replayout::bench {
+
+int parse_savings_options(int argc, char** argv, SavingsOptions& options) {
+    CLI::App app{
+        "Measures what shared serialization saves: the same games to the same connections, with "
+        "sharing off and at each level, beside what is written by hand for them. All subjects of a "
+        "cell take turns, and medians of their ticks are compared. Prints a table; writes all "
+        "figures.\n"
+        "Exit status: 0 good, 1 a cell failed (what was sent differs, a client was closed), 2 bad "
+        "arguments or a file that cannot be had.",
+        "replayout_savings"};
+    app.add_option("--connections", options.connections, "how many, separated by commas")
+        ->check(number(1, NetConfig().connections_max))
+        ->delimiter(',');
+    app.add_option("--rows", options.rows, "only rows whose names contain one of these")
+        ->delimiter(',');
+    app.add_option("--trace", options.traces, "recordings to play as well, a row each");
+    app.add_option("--ticks", options.cell.ticks, "to time of each subject")
+        ->check(number(1, 100'000))
+        ->capture_default_str();
+    app.add_option("--turn", options.cell.turn, "ticks that a subject plays in a row")
+        ->check(number(1, 1'000))
+        ->capture_default_str();
+    app.add_flag("--quick", options.is_quick,
+                 "1, 16 and 64 connections, off and bundles alone, 40 ticks: about a minute");
+    app.add_option("--json", options.json_path, "write all figures to this file; - is stdout");
+    app.add_option("--csv", options.csv_path, "write them as a table, a line for each subject");
+    if (const int status = parse_command_line(app, argc, argv); status != go_on) {
+        return status;
+    }
+    if (options.is_quick) {
+        options.cell.has_middle_levels = false;
+        options.cell.joins = 1;
+        if (app.count("--connections") == 0) {
+            options.connections = {1, 16, 64};
+        }
+        if (app.count("--ticks") == 0) {
+            options.cell.ticks = 40;
+        }
+    }
+    return go_on;
+}
+
+}  // namespace replayout::bench

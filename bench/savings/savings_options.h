@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+//
+// What replayout_savings is told to play.
+#pragma once
+
+#include "savings/savings_cell.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace replayout::bench {
+
+struct SavingsOptions {
+    std::vector<std::uint32_t> connections{1, 4, 16, 64, 256};
+    std::vector<std::string> rows;    ///< parts of their names; empty: all
+    std::vector<std::string> traces;  ///< a row each
+    SavingsCellSettings cell;         ///< all but the connections
+    bool is_quick = false;
+    std::string json_path;
+    std::string csv_path;
+};
+
+/// go_on, or what the process is to exit with.
+[[nodiscard]] int parse_savings_options(int argc, char** argv, SavingsOptions& options);
+
+}  // namespace replayout::bench
