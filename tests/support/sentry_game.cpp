@@ -11,7 +11,7 @@ namespace {
     ClassGameOptions result;
     result.link = options.link;
     result.seed = options.seed;
-    result.is_sharing = options.is_sharing;
+    result.sharing = sharing_level(options.is_sharing);
     result.layout.limits.string_bytes_max = 1u << 16;
     return result;
 }
