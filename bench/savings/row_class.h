@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What makes a row of the table of ./run savings: a class, how an object of it changes, and how
-// somebody would send that by hand. docs/how_to/measure_your_class.md shows one.
+// somebody would send that by hand. docs/performance.md, "Measure a class of your own", shows one.
 #pragma once
 
 #include "class_layout.h"

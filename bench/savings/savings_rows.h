@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // All rows of ./run savings, in the order of the table. To measure a class of your own, write a row
-// for it as in docs/how_to/measure_your_class.md and add it here.
+// for it (docs/performance.md, "Measure a class of your own") and add it here.
 #pragma once
 
 #include "savings/savings_row.h"

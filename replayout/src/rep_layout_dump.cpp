@@ -117,8 +117,7 @@ void append_number(std::string& line, std::uint32_t number, std::size_t width) {
         }
     }
     REPLAYOUT_ASSERT(alone.any());
-    return "whole blocks are not shared: " + dump(alone, layout) +
-           (alone.count() == 1 ? " is not\n" : " are not\n");
+    return "whole blocks are not shared, because of " + dump(alone, layout) + "\n";
 }
 
 /// `scope` is that of the command, at depth `depth`.

@@ -104,7 +104,7 @@ constexpr std::string_view expected_dump =
    14  Bits16                       8       64      80     15   ammo[0] shared
    15  Bits16                       9       66      82     16   ammo[1] shared
    16  Return                       -        -       -     17
-whole blocks are not shared: facing is not
+whole blocks are not shared, because of facing
 note: struct "Promise" promises NetSharedSerialization without NetSerializer: it is flattened, so the promise has no effect
 )";
 
@@ -201,7 +201,7 @@ Result<const Type*> build_signal(TypeRegistry& registry) {
 TEST_CASE("dump: tells because of what whole blocks are not shared, elements included",
           "[replayout][rep_layout_dump]") {
     const std::string text = dump(*TestLayout(build_signal));
-    CHECK(text.ends_with("whole blocks are not shared: facings, own are not\n"));
+    CHECK(text.ends_with("whole blocks are not shared, because of facings, own\n"));
     CHECK(dump(*TestLayout(build_tower)).find("whole blocks") == std::string::npos);
 }
 
