@@ -10,6 +10,7 @@
 #include "struct_value.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <new>
 #include <string>
@@ -78,7 +79,8 @@ void ScanPlan::assign(const RepLayout& layout) {
         add(run, layout);
     }
     find_short_form();
-    has_small_ = (!longs_.empty() && !has_short_longs_) || !bytes_.empty() || !bits_.empty();
+    has_small_ = (!longs_.empty() && short_longs_form_ == ShortLongs::None) ||
+                 (!bytes_.empty() && !has_short_bytes_) || !bits_.empty();
     shadow_last_.value = root.shadow_size > 0 ? root.shadow_size - 1 : 0;
     if (object_last_ < object_begin_) {
         object_begin_ = object_last_;  // there is nothing in it
@@ -135,11 +137,16 @@ void ScanPlan::find_short_form() {
         std::copy(chunks_.begin(), chunks_.end(), short_chunks_.begin());
         short_words_.fill(words_.empty() ? chunks_.back() : words_.back());
         std::copy(words_.begin(), words_.end(), short_words_.begin());
-        has_short_longs_ = !longs_.empty() && longs_.size() <= short_longs_.size();
-        if (has_short_longs_) {
-            short_longs_.fill(longs_.back());
-            std::copy(longs_.begin(), longs_.end(), short_longs_.begin());
-        }
+    }
+    if (!longs_.empty() && longs_.size() <= short_longs_.size()) {
+        short_longs_form_ = longs_.size() <= 2 ? ShortLongs::Two : ShortLongs::Six;
+        short_longs_.fill(longs_.back());
+        std::copy(longs_.begin(), longs_.end(), short_longs_.begin());
+    }
+    has_short_bytes_ = !bytes_.empty() && bytes_.size() <= short_bytes_.size();
+    if (has_short_bytes_) {
+        short_bytes_.fill(bytes_.back());
+        std::copy(bytes_.begin(), bytes_.end(), short_bytes_.begin());
     }
     const auto step = [](Place place) { return place.object_offset - place.shadow_offset; };
     const bool is_one_run =
@@ -216,8 +223,14 @@ inline ScanPlan::Found ScanPlan::find(const std::byte* object,
     std::uint64_t difference = is_short_
                                    ? difference_of_words<std::uint32_t>(short_words_, object, kept)
                                    : difference_of_words<std::uint32_t>(words_, object, kept);
-    if (has_short_longs_) {
+    if (short_longs_form_ == ShortLongs::Two) {
+        difference |= difference_of_words<std::uint64_t>(
+            std::array{short_longs_[0], short_longs_[1]}, object, kept);
+    } else if (short_longs_form_ == ShortLongs::Six) {
         difference |= difference_of_words<std::uint64_t>(short_longs_, object, kept);
+    }
+    if (has_short_bytes_) {
+        difference |= difference_of_words<std::uint8_t>(short_bytes_, object, kept);
     }
     if (has_small_) {
         difference |= difference_of_small(object, kept);

@@ -37,9 +37,8 @@ SavingsRow doors() {
                 .property<&Door::is_locked>()
                 .build();
         },
-        .change = [](Door& door, std::uint32_t, std::uint64_t turn) {
-            door.angle = static_cast<float>(turn % 360 + 1);
-        },
+        .change = [](Door& door, std::uint32_t,
+                     std::uint64_t turn) { door.angle = static_cast<float>(turn % 360 + 1); },
         .write = [](const Door& now, const Door&, HandWriter& out) { out.number(now.angle); },
         .object_count = 400,
         .period_ticks = 4,
@@ -117,7 +116,8 @@ TEST_CASE("Savings: tables and files have each row, and say what failed", "[benc
     CHECK(text.find("5.00") != std::string::npos);
     CHECK(text.find("bad, 64 connections: a client was closed") != std::string::npos);
     const std::string csv = savings_csv(results);
-    CHECK(csv.starts_with("row,connections,subject,median_ns,p10_ns,p90_ns,bytes_per_connection\n"));
+    CHECK(
+        csv.starts_with("row,connections,subject,median_ns,p10_ns,p90_ns,bytes_per_connection\n"));
     CHECK(csv.find("\"good\",64,off,50000,") != std::string::npos);
     CHECK(std::count(csv.begin(), csv.end(), '\n') == 1 + 2 + 2 + 2);
     const std::string json = savings_json(results);

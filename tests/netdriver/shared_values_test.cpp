@@ -324,7 +324,8 @@ TEST_CASE("Shared values: which objects they name changes no packet, shared or n
     check_twins<Gun>(build_gun);
 }
 
-TEST_CASE("Shared values: in arrays, too, which objects they name changes no packet", "[netdriver][shared_values][random]") {
+TEST_CASE("Shared values: in arrays, too, which objects they name changes no packet",
+          "[netdriver][shared_values][random]") {
     check_twins<Battery>(build_battery);
 }
 

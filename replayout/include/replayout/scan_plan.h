@@ -131,7 +131,7 @@ class ScanPlan {
     std::pmr::vector<Place> longs_;  // of eight
     std::pmr::vector<Place> bytes_;  // of one
     std::pmr::vector<Bit> bits_;
-    bool has_small_ = false;  // bytes_ or bits_, or longs_ that have no room in short_longs_
+    bool has_small_ = false;  // bits_, or longs_ or bytes_ that have no short form
     bool is_usable_ = false;
     // Of most classes chunks and words are so few that they have their place here, the last of them
     // several times, and are compared without a loop.
@@ -141,8 +141,12 @@ class ScanPlan {
     bool is_simple_ = false;
     std::array<Place, 4> short_chunks_{};
     std::array<Place, 2> short_words_{};
-    std::array<Place, 2> short_longs_{};
-    bool has_short_longs_ = false;  // all of longs_ are in short_longs_
+    // Likewise of longs and bytes, which are mostly references and small numbers.
+    std::array<Place, 6> short_longs_{};
+    std::array<Place, 4> short_bytes_{};
+    enum class ShortLongs : std::uint8_t { None, Two, Six };
+    ShortLongs short_longs_form_ = ShortLongs::None;  // how many of them hold all longs
+    bool has_short_bytes_ = false;                    // they hold all bytes
     WordRow word_row_;
     // Of what is compared.
     std::uint32_t object_begin_ = 0xFFFF'FFFF;
