@@ -221,7 +221,7 @@ TEST_CASE("Busy caps: objects that are added while all move appear within second
                 UnsettledGame::Options options;
                 options.ticks_per_second = 30;
                 options.cap = cap;
-                options.sharing = sharing_level(is_sharing);
+                options.is_sharing = is_sharing;
                 options.link.latency_ms = 0;
                 UnsettledGame game(options);
                 const std::size_t client = game.join();
