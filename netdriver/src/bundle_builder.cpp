@@ -21,9 +21,10 @@ LifetimeConditionSet regular_conditions(const ObjectFacts& facts) noexcept {
 }
 
 BundleBuilder::BundleBuilder(const ObjectStore& objects, const FlushChanges& changes,
-                             std::size_t room_bytes, MemoryMeters& memory)
+                             const BitRow& unasked, std::size_t room_bytes, MemoryMeters& memory)
     : objects_(objects),
       changes_(changes),
+      unasked_(unasked),
       resource_(&memory.in_flight),
       runs_(Allocator<BundleRun*>(resource_)),
       bytes_(room_bytes, &memory.scratch),
@@ -207,6 +208,9 @@ BundleBuilder::LaidDown BundleBuilder::lay_down(std::uint32_t index, BundleBlock
     block.index = index;
     block.version = state.version();
     if (!has_bytes() || !lay_down_row(block, state, bytes, context)) {
+        if (unasked_.test(index)) {
+            return LaidDown::Nothing;
+        }
         if (!collect_owed(*info, context.scratch.owed)) {
             return LaidDown::Nothing;
         }

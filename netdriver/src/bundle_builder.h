@@ -48,9 +48,10 @@ struct PlacedBlocks;
 
 class BundleBuilder {
   public:
-    /// `room_bytes`: what an empty packet has room for.
-    BundleBuilder(const ObjectStore& objects, const FlushChanges& changes, std::size_t room_bytes,
-                  MemoryMeters& memory);
+    /// `unasked`: objects that no client is shown, see SharedValues: they are left out. `room_bytes`:
+    /// what an empty packet has room for.
+    BundleBuilder(const ObjectStore& objects, const FlushChanges& changes, const BitRow& unasked,
+                  std::size_t room_bytes, MemoryMeters& memory);
     ~BundleBuilder();
     BundleBuilder(const BundleBuilder&) = delete;
     BundleBuilder& operator=(const BundleBuilder&) = delete;
@@ -201,6 +202,7 @@ class BundleBuilder {
 
     const ObjectStore& objects_;
     const FlushChanges& changes_;
+    const BitRow& unasked_;
     MemoryResource* resource_;
     Vector<BundleRun*> runs_;
     std::size_t runs_needed_ = 0;  // of the first of them, since trim()

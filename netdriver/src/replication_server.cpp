@@ -100,8 +100,8 @@ ReplicationServer::ReplicationServer(const NetDriverSettings& settings, const La
       polled_(&memory.objects),
       tolerated_(&memory.objects),
       changes_(&memory.objects),
-      bundles_(objects_, changes_, settings.config.packet_bytes_max - PacketBuilder::reserved_bytes,
-               memory),
+      bundles_(objects_, changes_, shared_values_.unasked(),
+               settings.config.packet_bytes_max - PacketBuilder::reserved_bytes, memory),
       dormancy_(&memory.objects),
       torn_off_(&memory.objects),
       departures_(Allocator<Departure>(&memory.objects)),
@@ -348,7 +348,7 @@ void ReplicationServer::ask_shared_values() {
         return;
     }
     shared_values_.note(changes_);
-    shared_values_.ask(objects_, lanes_[0].context, [&](std::size_t word, std::uint64_t objects) {
+    const auto shown_of = [&](std::size_t word, std::uint64_t objects) {
         std::uint64_t shown = 0;
         for (const Client* client : clients_) {
             if ((objects & ~shown) == 0) {
@@ -360,7 +360,9 @@ void ReplicationServer::ask_shared_values() {
             }
         }
         return shown;
-    });
+    };
+    shared_values_.ask(objects_, lanes_[0].context, {type_counters_.data(), type_counters_.size()},
+                       shown_of);
 }
 
 void ReplicationServer::build_bundles() {

@@ -20,6 +20,7 @@
 #include "object_store.h"
 
 #include <cstdint>
+#include <span>
 
 namespace replayout {
 
@@ -45,6 +46,8 @@ class SharedValues {
         }
     }
     [[nodiscard]] bool has_objects() const noexcept { return count_ > 0; }
+    /// Objects that changed and that the game is not asked for, as no client is shown them.
+    [[nodiscard]] const BitRow& unasked() const noexcept { return waiting_; }
 
     /// These changed.
     void note(const FlushChanges& changes) {
@@ -56,15 +59,20 @@ class SharedValues {
             }
         }
     }
-    /// Asks those that changed since they were asked. `shown(word, objects)`: those among objects
-    /// 64 * word and on that any client is shown.
+    /// Asks those that changed since they were asked. `type_counters` by layout number; empty: nobody
+    /// counts. `shown(word, objects)`: those among objects 64 * word and on that any client is shown.
     template <typename Shown>
-    void ask(const ObjectStore& store, SendContext& context, Shown shown) {
+    void ask(const ObjectStore& store, SendContext& context, std::span<TypeCounters> type_counters,
+             Shown shown) {
         for (std::size_t word = 0; word < waiting_.word_count(); ++word) {
             const std::uint64_t waiting = waiting_.word(word);
             const std::uint64_t asked = waiting == 0 ? 0 : shown(word, waiting) & waiting;
             BitRow::for_each_in_word(word, asked, [&](std::uint32_t index) {
-                ChangelistState& state = store.at(index)->changelist_state();
+                NetworkObjectInfo& info = *store.at(index);
+                ChangelistState& state = info.changelist_state();
+                if (!type_counters.empty()) {
+                    context.type_counters = &type_counters[info.layout_number()];
+                }
                 if (state.version() > asked_[index]) {
                     encode_shared_serializers(state, asked_[index], context);
                     asked_[index] = state.version();
@@ -74,6 +82,7 @@ class SharedValues {
                 waiting_.set_word(word, waiting & ~asked);
             }
         }
+        context.type_counters = nullptr;
     }
 
   private:

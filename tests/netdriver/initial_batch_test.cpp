@@ -301,7 +301,7 @@ TEST_CASE("Initial batch: an object comes with its parts", "[netdriver][initial_
 
 TEST_CASE("Initial batch: each value is encoded once, however many join and when",
           "[netdriver][initial_batch][sharing]") {
-    const auto pieces_built = [](int client_count) {
+    const auto values_encoded = [](int client_count) {
         SpawnGame game({}, with_opens(16));
         for (int i = 0; i < 100; ++i) {
             game.prop(game.add_at(0)).hp = i;
@@ -313,11 +313,11 @@ TEST_CASE("Initial batch: each value is encoded once, however many join and when
         REQUIRE(game.settle());
         CHECK(game.server().driver.stats().replication.values_reused >=
               static_cast<std::uint64_t>(client_count - 1) * 100);
-        return game.server().driver.stats().replication.pieces_built;
+        return game.server().driver.stats().replication.values_encoded;
     };
-    const std::uint64_t of_one = pieces_built(1);
+    const std::uint64_t of_one = values_encoded(1);
     CHECK(of_one == 100);
-    CHECK(pieces_built(12) == of_one);
+    CHECK(values_encoded(12) == of_one);
 }
 
 TEST_CASE("Hostile: the initial batch starts once, and is finished once", "[netdriver][hostile]") {

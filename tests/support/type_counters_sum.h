@@ -25,6 +25,7 @@ class TypeCountersSum {
             sum_.values_encoded += property.values_encoded();
             sum_.values_unshared +=
                 property.encoded[static_cast<std::size_t>(EncodeReason::NotShared)];
+            sum_.serializer_calls += property.serializer_calls;
             sum_.pieces_built += property.pieces_built;
             sum_.values_reused += property.values_reused + property.payload_reuses;
             sum_.properties_sent += property.values_sent;
@@ -45,6 +46,7 @@ class TypeCountersSum {
         };
         compare("values_encoded", sum_.values_encoded, whole.values_encoded);
         compare("values_unshared", sum_.values_unshared, whole.values_unshared);
+        compare("serializer_calls", sum_.serializer_calls, whole.serializer_calls);
         compare("pieces_built", sum_.pieces_built, whole.pieces_built);
         compare("values_reused", sum_.values_reused, whole.values_reused);
         compare("properties_sent", sum_.properties_sent, whole.properties_sent);
