@@ -48,8 +48,8 @@ struct PlacedBlocks;
 
 class BundleBuilder {
   public:
-    /// `unasked`: objects that no client is shown, see SharedValues: they are left out. `room_bytes`:
-    /// what an empty packet has room for.
+    /// `unasked`: objects that no client is shown, see SharedValues: they are left out.
+    /// `room_bytes`: what an empty packet has room for.
     BundleBuilder(const ObjectStore& objects, const FlushChanges& changes, const BitRow& unasked,
                   std::size_t room_bytes, MemoryMeters& memory);
     ~BundleBuilder();

@@ -59,8 +59,9 @@ class SharedValues {
             }
         }
     }
-    /// Asks those that changed since they were asked. `type_counters` by layout number; empty: nobody
-    /// counts. `shown(word, objects)`: those among objects 64 * word and on that any client is shown.
+    /// Asks those that changed since they were asked. `type_counters` by layout number; empty:
+    /// nobody counts. `shown(word, objects)`: those among objects 64 * word and on that any client
+    /// is shown.
     template <typename Shown>
     void ask(const ObjectStore& store, SendContext& context, std::span<TypeCounters> type_counters,
              Shown shown) {
