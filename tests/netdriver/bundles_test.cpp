@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "support/call_game.h"
 #include "support/catch.h"
 #include "support/net_fixture.h"
 
@@ -262,40 +263,37 @@ TEST_CASE("Bundles: an object that is too large for a packet goes its own way, t
     crowd.check_clients();
 }
 
-TEST_CASE(
-    "Bundles: blocks are looked at one by one only for a client that joined while all changed",
-    "[netdriver][bundles]") {
-    NetFixture net;
-    net.join();
-    net.join();
+TEST_CASE("Bundles: blocks are looked at one by one only of objects that a reliable call meant",
+          "[netdriver][bundles]") {
+    constexpr std::size_t client_count = 2;
+    CallFixture net;
+    for (std::size_t client = 0; client < client_count; ++client) {
+        net.join();
+    }
     REQUIRE(net.settle());
-    std::vector<ObjectHandle> pawns;
-    net.tick([&] {
-        for (int i = 0; i < 10; ++i) {
-            pawns.push_back(net.add_pawn());
-        }
-    });
+    std::vector<ObjectHandle> turrets;
+    for (int i = 0; i < 10; ++i) {
+        turrets.push_back(net.add());
+    }
     REQUIRE(net.settle());
     const auto accounted_in = [&](std::uint32_t ticks) {
-        const std::uint64_t before = net.server_driver().stats().replication.blocks_accounted;
+        const auto accounted = [&] {
+            return net.server().driver.stats().replication.blocks_accounted;
+        };
+        const std::uint64_t before = accounted();
         for (std::uint32_t i = 0; i < ticks; ++i) {
             net.tick([&] {
-                for (const ObjectHandle pawn : pawns) {
-                    ++net.pawn(pawn).health;
+                for (const ObjectHandle turret : turrets) {
+                    ++net.turret(turret).power;
                 }
             });
         }
-        return net.server_driver().stats().replication.blocks_accounted - before;
+        return accounted() - before;
     };
     CHECK(accounted_in(20) == 0);
-    net.join();
-    REQUIRE(net.settle());
-    CHECK(accounted_in(20) == 0);  // nothing was under way when it had all
-    net.join();
+    net.tick([&] { CHECK(net.call(turrets[3], "multicast_boom", Order{}) == CallResult::Sent); });
     (void)accounted_in(20);
-    const std::uint64_t accounted = accounted_in(20);
-    CHECK(accounted > 0);
-    CHECK(accounted <= 20 * 2 * pawns.size());  // sent, and delivered; not of the others
+    CHECK(accounted_in(20) == 20 * client_count * 2);  // of one turret: sent, and delivered
 }
 
 TEST_CASE("Bundles: lower levels of sharing build none and count what they do",
