@@ -21,7 +21,7 @@ struct SavingsResult {
 /// the time, and with more of them too. 0: it does not.
 [[nodiscard]] std::uint32_t pays_from(const SavingsResult& result) noexcept;
 
-/// Of the times with `connections`, and of what sharing saves by connections.
+/// Two tables: the times with `connections`, and what sharing saves by connections.
 [[nodiscard]] std::string savings_tables(std::span<const SavingsResult> results,
                                          std::uint32_t connections);
 [[nodiscard]] std::string savings_json(std::span<const SavingsResult> results);

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// What a game's serializers write for all receivers alike: asked once for each change, between the
-// compare and the connections, in the order of objects and handles. From then on it is bytes like
-// any other.
+// What the game's serializers write for all receivers alike. The server asks the game once for each
+// change, between the compare and the connections, in the order of objects and handles. What the
+// game wrote is then copied like any other bytes.
 //
-//     compare   ->   ask 3, 9, 31: pieces, ids of objects that they name   ->   bundles   ->
-//     connections
+//     compare  ->  ask for 3, 9, 31: pieces, ids of what they name  ->  bundles, connections
 //
-// So a serializer may name an object that nobody met before: its id does not depend on what is
-// shared, on who is sent the value first, or on how many threads send. Of an object that no client
-// is shown nobody is asked; it is made up for when one is.
+// So a serializer may name an object that the server never met: the id of that object depends
+// neither on what is shared, nor on which client is sent the value first, nor on how many threads
+// send. The server does not ask for an object that no client is shown; it asks when a client is.
 #pragma once
 
 #include <replayout/reflection/memory.h>
@@ -29,7 +28,7 @@ class SharedValues {
     explicit SharedValues(MemoryResource* resource)
         : objects_(resource), waiting_(resource), asked_(Allocator<Version>(resource)) {}
 
-    /// The object is new. Nothing where its layout has no such values.
+    /// The object is new. Does nothing if its layout has no such values.
     void add(std::uint32_t index, const RepLayout& layout) {
         if (!layout.shared_serializer_handles().empty()) {
             objects_.insert(index);
@@ -46,10 +45,10 @@ class SharedValues {
         }
     }
     [[nodiscard]] bool has_objects() const noexcept { return count_ > 0; }
-    /// Objects that changed and that the game is not asked for, as no client is shown them.
+    /// Objects that changed since the game was asked for them, because no client is shown them.
     [[nodiscard]] const BitRow& unasked() const noexcept { return waiting_; }
 
-    /// These changed.
+    /// These objects changed: ask() asks for them.
     void note(const FlushChanges& changes) {
         waiting_.grow(static_cast<std::uint32_t>(objects_.word_count() * 64));
         for (const std::uint32_t word : changes.words) {
@@ -59,9 +58,9 @@ class SharedValues {
             }
         }
     }
-    /// Asks those that changed since they were asked. `type_counters` by layout number; empty:
-    /// nobody counts. `shown(word, objects)`: those among objects 64 * word and on that any client
-    /// is shown.
+    /// Asks the game for each object that changed and that some client is shown. `type_counters` by
+    /// layout number; empty: nobody counts. `shown(word, objects)` returns which of the objects
+    /// 64 * word and on any client is shown; it may leave out those that are not in `objects`.
     template <typename Shown>
     void ask(const ObjectStore& store, SendContext& context, std::span<TypeCounters> type_counters,
              Shown shown) {
@@ -87,9 +86,9 @@ class SharedValues {
     }
 
   private:
-    BitRow objects_;  // with such values
-    BitRow waiting_;  // of these: to be asked when they are shown
-    Vector<Version> asked_;
+    BitRow objects_;         // whose layout has such values
+    BitRow waiting_;         // of these: changed since the game was asked
+    Vector<Version> asked_;  // by object index: up to which version
     std::uint32_t count_ = 0;
 };
 

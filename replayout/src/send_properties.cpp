@@ -48,7 +48,7 @@ namespace {
     return SendResult::Whole;
 }
 
-/// Of a receiver that was sent everything up to `version`.
+/// The position of a receiver that was sent everything up to `version`.
 [[nodiscard]] OwedVersions position_since(Version version) noexcept {
     OwedVersions position;
     position.sent_version = version;
@@ -140,8 +140,8 @@ SendResult send_properties(ChangelistState& state, const OwedVersions& position,
 void encode_shared_serializers(ChangelistState& state, Version since, SendContext& context) {
     REPLAYOUT_ASSERT(since < state.version());
     begin_send(context.scratch);
-    // Who was sent the version before, as most were, is owed that much of an array. Where the
-    // object was not asked in each version, there are elements that never were.
+    // Most receivers were sent the version before, so they are owed what changed of an array since.
+    // If the game was not asked at each version, it has not written some older changes either.
     const OwedVersions newest = position_since(state.version() - 1);
     const OwedVersions unasked = position_since(since);
     for (const RepHandle handle : state.layout().shared_serializer_handles()) {

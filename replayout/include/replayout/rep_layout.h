@@ -166,14 +166,14 @@ class RepLayout {
         return has_net_serialize_structs_;
     }
 
-    /// Handles of values that one call of a game's serializer, or several, write for all receivers
-    /// alike: a struct with a shared NetSerializer, or an array with such structs in it and nothing
-    /// that is not shared. Ascending.
+    /// Handles of values that the game's serializers write for all receivers alike, ascending: each
+    /// is a struct with a shared NetSerializer, or an array that contains such structs and nothing
+    /// that is not shared.
     [[nodiscard]] std::span<const RepHandle> shared_serializer_handles() const noexcept {
         return {shared_serializer_handles_.data(), shared_serializer_handles_.size()};
     }
-    /// All structs with a NetSerializer lie in such values, and none in an array: what was written
-    /// of each is all that any receiver is ever sent.
+    /// Whether each struct with a NetSerializer is such a value by itself, and none lies in an
+    /// array: then every receiver that is sent the value is sent the same bits.
     [[nodiscard]] bool are_serializers_shared_whole() const noexcept {
         return are_serializers_shared_whole_;
     }

@@ -104,8 +104,8 @@ struct SendContext {
     bool is_validating = REPLAYOUT_VALIDATION != 0;
     /// Of the type of what is sent; null: nobody counts.
     TypeCounters* type_counters = nullptr;
-    /// False: another thread may be in the game, so no struct with a NetSerializer is asked.
-    /// Whoever says so has had all of them encoded (encode_shared_serializers()). For an assertion.
+    /// False: another thread may call the game, so no serializer may be called. All values with
+    /// one were encoded before (encode_shared_serializers()). An assertion checks it.
     bool may_ask_game = true;
     /// False: what is written may be sent or not, so its values do not count as sent in
     /// type_counters. Who sends it counts them, from value_bits and copied_bits of the scratch.
@@ -202,9 +202,10 @@ class RowBlock {
 };
 
 /// Asks the game for the values of shared_serializer_handles() that changed after version `since`,
-/// and keeps what it answers for all receivers; at SharingLevel::Off it is asked all the same, as
-/// who asks first gives ids to the objects that a value names. So they are given in the order of
-/// these calls, whatever is shared and whoever is sent what. A value that fails is logged here.
+/// and keeps what it writes for all receivers. At SharingLevel::Off it asks, too, and keeps
+/// nothing: the first call of a serializer gives ids to the objects that the value names. So these
+/// ids are given in the order of the calls of this function, whatever is shared. `since` is less
+/// than the version of `state`. Logs a value that fails. Called by the thread of the game.
 void encode_shared_serializers(ChangelistState& state, Version since, SendContext& context);
 
 enum class SendResult : std::uint8_t {
