@@ -3,7 +3,9 @@
 // Structs with a shared NetSerializer between a server and its clients: the game is asked once for
 // each change, and what it wrote goes the way of plain values.
 #include <replayout/net_archive.h>
+#include <replayout/netdriver/interest.h>
 #include <replayout/netdriver/net_driver.h>
+#include <replayout/netdriver/net_rates.h>
 #include <replayout/reflection/reflection.h>
 
 #include <algorithm>
