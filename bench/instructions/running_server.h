@@ -49,7 +49,7 @@ class RunningServer {
     /// Why what was played is worth nothing; empty when it is.
     [[nodiscard]] std::string fault() const;
     [[nodiscard]] const NetStats& stats() const noexcept { return server_.stats(); }
-    /// Of the last tick, in the order in which they were sent.
+    /// The packets of the last tick, in the order in which they were sent.
     [[nodiscard]] std::span<const ScriptedClients::Packet> packets() const noexcept {
         return clients_.packets();
     }

@@ -44,7 +44,7 @@ constexpr std::uint32_t table_connections = 64;
     return results;
 }
 
-/// Of those that were measured the one that the table shows.
+/// The number of connections that the table shows: 64 if it was measured, else the largest.
 [[nodiscard]] std::uint32_t shown_connections(const SavingsOptions& options) {
     const auto& counts = options.connections;
     return std::find(counts.begin(), counts.end(), table_connections) != counts.end()

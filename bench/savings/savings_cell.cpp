@@ -108,7 +108,7 @@ class PacketCopies {
   private:
     void copy_one(std::uint32_t connection, std::uint32_t bytes) {
         buffers_.copy(connection, source_, {&bytes, 1}, [](std::span<const std::byte> packet) {
-            // Whoever is handed it may read it: no copy can be left out for the next one.
+            // As if somebody read the packet, so that the compiler leaves out no copy.
             asm volatile("" : : "r"(packet.data()) : "memory");
         });
     }

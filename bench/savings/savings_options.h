@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What replayout_savings is told to play.
+// The command line of replayout_savings.
 #pragma once
 
 #include "savings/savings_cell.h"

@@ -76,7 +76,7 @@ TEST_CASE("Worst packet: the search keeps the dearest, in order, and one seed ma
     const auto memory_of = [](std::uint64_t seed) {
         Search search(Side::Server, seed);
         search.begin({});
-        for (int i = 0; i < 15; ++i) {
+        for (int i = 0; i < 30; ++i) {
             search.run_trial();
         }
         std::vector<std::uint64_t> costs;
