@@ -221,6 +221,20 @@ TEST_CASE("SharedSerialization: a payload serves a receiver in the same position
     CHECK(shared.find_payload({9, since(8, 2, 3), {}}) == nullptr);
 }
 
+TEST_CASE("SharedSerialization: a payload for what was lost in part serves no receiver that lost all",
+          "[replayout][shared_serialization]") {
+    SharedSerialization shared = make_shared();
+    OwedVersions part = since(8, 2, 3);
+    part.lost_range = RepRange::of(RepHandle{4});
+    shared.keep_payload({9, part, {}}, 1, make_bytes(1));
+    CHECK(shared.find_plain_payload(9, since(8, 2, 3)) == nullptr);
+    shared.keep_payload({9, since(8, 2, 3), {}}, 2, make_bytes(2));
+    const SharedPayload* payload = shared.find_plain_payload(9, since(8, 2, 3));
+    REQUIRE(payload != nullptr);
+    CHECK(payload->property_count == 2);
+    CHECK(shared.find_plain_payload(9, since(8)) == nullptr);
+}
+
 TEST_CASE("SharedSerialization: payloads of few positions are kept side by side",
           "[replayout][shared_serialization]") {
     SharedSerialization shared = make_shared();

@@ -107,14 +107,16 @@ class SharedSerialization {
     };
     /// Null: there is none.
     [[nodiscard]] const SharedPayload* find_payload(const PayloadKey& key) const noexcept;
-    /// The same where all that tells receivers apart is what they were sent and lost, and whether
-    /// that is exact: of an object without conditions, groups and keyed arrays.
+    /// The same for a receiver that lost whole blocks, if any, of an object without conditions,
+    /// groups and keyed arrays: what it was sent and lost, and whether that is exact, is then all
+    /// that tells it from others.
     [[nodiscard]] const SharedPayload* find_plain_payload(
         Version version, const OwedVersions& position) const noexcept {
         for (const SharedPayload& payload : payloads_) {
             if (payload.version == version &&
                 payload.position.sent_version == position.sent_version &&
                 payload.position.lost == position.lost &&
+                payload.position.lost_range.is_whole() &&
                 payload.position.is_exact == position.is_exact) {
                 REPLAYOUT_ASSERT(payload.position == position &&
                                  payload.passing == LifetimeConditionSet());
