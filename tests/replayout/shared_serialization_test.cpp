@@ -221,8 +221,9 @@ TEST_CASE("SharedSerialization: a payload serves a receiver in the same position
     CHECK(shared.find_payload({9, since(8, 2, 3), {}}) == nullptr);
 }
 
-TEST_CASE("SharedSerialization: a payload for what was lost in part serves no receiver that lost all",
-          "[replayout][shared_serialization]") {
+TEST_CASE(
+    "SharedSerialization: a payload for what was lost in part serves no receiver that lost all",
+    "[replayout][shared_serialization]") {
     SharedSerialization shared = make_shared();
     OwedVersions part = since(8, 2, 3);
     part.lost_range = RepRange::of(RepHandle{4});

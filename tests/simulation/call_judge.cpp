@@ -26,6 +26,21 @@ void CallBook::not_for(PeerId player, std::uint32_t craft, std::uint32_t number)
     not_for_.insert({player, {craft, number}});
 }
 
+void CallBook::hidden_from(PeerId player, std::uint32_t craft) {
+    hides_[{player, craft}].push_back({verdict_.tick(), signals(craft).size()});
+}
+
+std::optional<std::size_t> CallBook::signals_before_hide(PeerId player, std::uint32_t craft,
+                                                         std::uint32_t since_tick) const {
+    const auto found = hides_.find({player, craft});
+    if (found == hides_.end()) {
+        return std::nullopt;
+    }
+    const auto hide = std::find_if(found->second.begin(), found->second.end(),
+                                   [&](const Hide& entry) { return entry.tick >= since_tick; });
+    return hide == found->second.end() ? std::nullopt : std::optional(hide->signal_count);
+}
+
 void CallBook::take_back(CraftFunction function, std::uint32_t craft, std::uint32_t number) {
     if (function == CraftFunction::Signal) {
         std::erase(signals_[craft], number);
@@ -66,11 +81,24 @@ bool CallBook::may_lack(std::uint32_t craft, std::size_t count) {
            dropped && dropped() >= lacked_;
 }
 
+bool CallBook::may_lack_next_life(std::size_t count) {
+    lacked_ += count;
+    return dropped && dropped() >= lacked_;
+}
+
 void CallJudge::shown(ObjectHandle handle, std::uint32_t craft) {
     Life life;
     life.craft = craft;
     life.signals_before = book_.signals(craft).size();
     lives_[handle] = life;
+}
+
+void CallJudge::hidden(ObjectHandle handle) {
+    const auto found = lives_.find(handle);
+    if (found != lives_.end()) {
+        last_ends_[found->second.craft] = verdict_.tick();
+        lives_.erase(found);
+    }
 }
 
 void CallJudge::ran(const Craft& craft, CraftFunction function, std::uint32_t number) {
@@ -153,6 +181,17 @@ std::size_t CallJudge::signals_missing(const Life& life) const {
     return signals_for_it(life, ran, book_.signals(life.craft).size());
 }
 
+std::size_t CallJudge::signals_of_life(const Life& life) const {
+    const auto last_end = last_ends_.find(life.craft);
+    const std::uint32_t since_tick = last_end == last_ends_.end() ? 0 : last_end->second;
+    std::size_t count = book_.signals(life.craft).size();
+    for (const PeerId address : addresses_) {
+        const auto before_hide = book_.signals_before_hide(address, life.craft, since_tick);
+        count = std::min(count, before_hide.value_or(count));
+    }
+    return count;
+}
+
 void CallJudge::closed(ObjectHandle handle) {
     const auto found = lives_.find(handle);
     if (found == lives_.end()) {
@@ -160,7 +199,11 @@ void CallJudge::closed(ObjectHandle handle) {
     }
     const Life& life = found->second;
     const std::size_t missing = signals_missing(life);
-    const bool holds = missing == 0 || book_.may_lack(life.craft, missing);
+    const std::size_t ran = life.has_signal ? life.next_signal : life.signals_before;
+    const std::size_t missing_of_life = signals_for_it(life, ran, signals_of_life(life));
+    const std::size_t missing_of_next = missing - missing_of_life;
+    const bool holds = (missing_of_life == 0 || book_.may_lack(life.craft, missing_of_life)) &&
+                       (missing_of_next == 0 || book_.may_lack_next_life(missing_of_next));
     verdict_.require(Invariant::CallsBeforeClose, holds, [&] {
         return "a craft went before its reliable calls ran: craft " + std::to_string(life.craft) +
                ", " + std::to_string(missing) + " of " +

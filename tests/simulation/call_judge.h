@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -28,6 +29,9 @@ class CallBook {
     void multicast(CraftFunction function, std::uint32_t craft, std::uint32_t number);
     /// The craft was not relevant for this player when the call was made, so it is not sent there.
     void not_for(PeerId player, std::uint32_t craft, std::uint32_t number);
+    /// The craft was relevant for this player and is not any longer. If its close at that client
+    /// waits for calls, what is called later is for the craft's next life there.
+    void hidden_from(PeerId player, std::uint32_t craft);
     /// It was refused.
     void take_back(CraftFunction function, std::uint32_t craft, std::uint32_t number);
     /// The game removed the craft.
@@ -35,12 +39,19 @@ class CallBook {
     /// The craft went at a client before so many of its calls. Whether the close had waited as long
     /// as it may, and the server counted as many dropped calls as all clients lacked so far.
     [[nodiscard]] bool may_lack(std::uint32_t craft, std::size_t count);
+    /// The craft went at a client before its next life there began, for which so many calls were
+    /// made. Whether the server counted them as dropped.
+    [[nodiscard]] bool may_lack_next_life(std::size_t count);
     void told_owner(PeerId owner, std::uint32_t craft, std::uint32_t number);
     /// A client's call runs here; `connection` is never used again.
     void ran(std::uint32_t connection, CraftFunction function, std::uint32_t craft,
              std::uint32_t number);
 
     [[nodiscard]] const std::vector<std::uint32_t>& signals(std::uint32_t craft) const;
+    /// How many signals of the craft had been made when it was hidden from this player for the
+    /// first time since that tick. Nothing: it was not hidden.
+    [[nodiscard]] std::optional<std::size_t> signals_before_hide(PeerId player, std::uint32_t craft,
+                                                                 std::uint32_t since_tick) const;
     [[nodiscard]] bool was_not_for(PeerId player, std::uint32_t craft, std::uint32_t number) const {
         return not_for_.contains({player, {craft, number}});
     }
@@ -63,6 +74,11 @@ class CallBook {
     std::map<std::uint32_t, std::uint32_t> gone_at_;  // ticks, by craft
     std::uint64_t lacked_ = 0;                        // of all crafts, at all clients
     std::set<std::pair<PeerId, Call>> not_for_;
+    struct Hide {
+        std::uint32_t tick = 0;
+        std::size_t signal_count = 0;
+    };
+    std::map<std::pair<PeerId, std::uint32_t>, std::vector<Hide>> hides_;  // by player, craft
     std::set<Call> flashes_;
     std::set<std::pair<PeerId, Call>> orders_;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> steered_;  // the last
@@ -79,10 +95,11 @@ class CallJudge {
     void add_address(PeerId address) { addresses_.insert(address); }
 
     void shown(ObjectHandle handle, std::uint32_t craft);
-    void hidden(ObjectHandle handle) { lives_.erase(handle); }
+    void hidden(ObjectHandle handle);
     void ran(const Craft& craft, CraftFunction function, std::uint32_t number);
     /// The craft was destroyed: what was accepted of its reliable calls ran before, or its close
-    /// had waited as long as it may, and they were counted as dropped (I21).
+    /// had waited as long as it may, and they were counted as dropped (I21). Calls for its next
+    /// life at this client, which had not begun, need only be counted.
     void closed(ObjectHandle handle);
     /// Signals of a shown craft that ran, and those that were made before it was shown.
     [[nodiscard]] std::size_t signals_ran(ObjectHandle handle) const;
@@ -106,11 +123,14 @@ class CallJudge {
     [[nodiscard]] std::size_t signals_for_it(const Life& life, std::size_t first,
                                              std::size_t end) const;
     [[nodiscard]] std::size_t signals_missing(const Life& life) const;
+    /// How many signals were made before those that may be for the next life of the craft.
+    [[nodiscard]] std::size_t signals_of_life(const Life& life) const;
 
     CallBook& book_;
     Verdict& verdict_;
     std::set<PeerId> addresses_;
     std::map<ObjectHandle, Life> lives_;
+    std::map<std::uint32_t, std::uint32_t> last_ends_;  // ticks of the ends of lives, by craft
     std::uint64_t calls_judged_ = 0;
 };
 

@@ -213,6 +213,28 @@ TEST_CASE("Call judge: a craft that goes before its reliable calls ran is found"
     for_others.judge.closed(for_others.craft.handle);
     CHECK(for_others.invariant() == Invariant::CallsBeforeClose);
 
+    // Hidden before the last call: that one is for the craft's next life at this client.
+    for (const std::uint64_t dropped : {0u, 1u}) {
+        JudgedCalls next_life;
+        next_life.book.dropped = [dropped] { return dropped; };
+        next_life.ran(CraftFunction::Signal, 2);
+        next_life.ran(CraftFunction::Signal, 4);
+        next_life.ran(CraftFunction::Signal, 6);
+        next_life.book.hidden_from(PeerId{8}, number);
+        next_life.book.multicast(CraftFunction::Signal, number, 10);
+        next_life.book.hidden_from(address, number);
+        next_life.ran(CraftFunction::Signal, 10);
+        next_life.book.multicast(CraftFunction::Signal, number, 12);
+        next_life.judge.closed(next_life.craft.handle);
+        CHECK((next_life.invariant() == Invariant::None) == (dropped == 1));
+    }
+    JudgedCalls before_hide;
+    before_hide.book.dropped = [] { return std::uint64_t{9}; };
+    before_hide.ran(CraftFunction::Signal, 2);
+    before_hide.book.hidden_from(address, number);
+    before_hide.judge.closed(before_hide.craft.handle);
+    CHECK(before_hide.invariant() == Invariant::CallsBeforeClose);
+
     for (const bool has_waited : {false, true}) {
         for (const std::uint64_t dropped : {0u, 2u, 3u}) {  // and three are lacking
             JudgedCalls late;

@@ -129,6 +129,23 @@ void SimServer::set_owner(ObjectHandle handle, PeerId owner) {
             trace_.owner(state.number, owner == PeerId{} ? 0 : connection_at(owner));
         }
     }
+    note_hides();
+}
+
+void SimServer::note_hides() {
+    if (!swarm_.is_judging_closes) {
+        return;
+    }
+    for (const auto& [handle, state] : crafts_) {
+        for (const PeerId player : players_) {
+            const std::pair key{player, state.number};
+            if (driver_.is_relevant_for(player, state.id)) {
+                relevant_.insert(key);
+            } else if (relevant_.erase(key) > 0) {
+                calls_.hidden_from(player, state.number);
+            }
+        }
+    }
 }
 
 void SimServer::tell_owner(PeerId address, std::uint32_t connection) {
@@ -226,6 +243,7 @@ void SimServer::act_relevancy(Choices& row, ObjectHandle handle) {
             interest.set_in_group(player, group, row.percent(50));
             break;
     }
+    note_hides();
 }
 
 void SimServer::act_place(Choices& row, ObjectHandle handle) {

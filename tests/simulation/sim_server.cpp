@@ -201,6 +201,7 @@ void SimServer::lift_caps(const std::vector<PeerId>& players) {
 
 void SimServer::flush(NetTime now) {
     driver_.tick_flush(now);
+    note_hides();
     for (auto& [handle, craft] : crafts_) {
         for (const PeerId owner : craft.owners_of_tick) {
             craft.owned_last[owner] = tick_;

@@ -154,6 +154,8 @@ class SimServer final : public CraftListener {
     void forget(ObjectHandle handle);
     void note(ObjectHandle handle);
     void set_owner(ObjectHandle handle, PeerId owner);
+    /// For the judge of calls: which crafts became hidden from whom since this ran last.
+    void note_hides();
     /// Three of four crafts of a busy world stay, so that no long wait ends because its craft goes.
     [[nodiscard]] bool is_resident(ObjectHandle handle) const {
         return swarm_.is_busy && crafts_.at(handle).number % 4 != 0;
@@ -219,7 +221,8 @@ class SimServer final : public CraftListener {
     std::vector<Act> acts_;
     std::vector<Write> writes_;
     std::vector<PeerId> players_;
-    Choices* row_ = nullptr;  // while the game may move
+    std::set<std::pair<PeerId, std::uint32_t>> relevant_;  // player and number, by note_hides()
+    Choices* row_ = nullptr;                               // while the game may move
     std::uint32_t tick_ = 0;
     std::uint32_t version_ = 0;
     std::uint64_t credit_bytes_ = 0;  // of a busy world, see spend()

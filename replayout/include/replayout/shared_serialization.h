@@ -115,8 +115,7 @@ class SharedSerialization {
         for (const SharedPayload& payload : payloads_) {
             if (payload.version == version &&
                 payload.position.sent_version == position.sent_version &&
-                payload.position.lost == position.lost &&
-                payload.position.lost_range.is_whole() &&
+                payload.position.lost == position.lost && payload.position.lost_range.is_whole() &&
                 payload.position.is_exact == position.is_exact) {
                 REPLAYOUT_ASSERT(payload.position == position &&
                                  payload.passing == LifetimeConditionSet());
