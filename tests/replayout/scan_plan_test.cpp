@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/scan_plan.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -57,6 +58,28 @@ struct Guard {
         .quantised(Quantisation::steps(0, 360, 0.5))
         .property<&Guard::scores>()
         .property<&Guard::last>()
+        .build();
+}
+
+/// References in rows of many lengths, and alone.
+struct Rack {
+    std::array<ObjectHandle, 21> slots{};
+    std::uint16_t count = 0;
+    std::array<ObjectHandle, 3> spare{};
+    std::uint32_t own = 0;  // not replicated
+    std::array<ObjectHandle, 4> shelf{};
+    std::uint64_t weight = 0;
+    ObjectHandle owner;
+};
+
+[[nodiscard]] Result<const Type*> build_rack(TypeRegistry& registry) {
+    return class_builder<Rack>(registry, "Rack")
+        .property<&Rack::slots>()
+        .property<&Rack::count>()
+        .property<&Rack::spare>()
+        .property<&Rack::shelf>()
+        .property<&Rack::weight>()
+        .property<&Rack::owner>()
         .build();
 }
 
@@ -154,6 +177,29 @@ TEST_CASE("ScanPlan: every value that changes is found, wherever it lies",
         check([&] { score = std::uint64_t{1} << 63; });
     }
     check([&] { guard.last = 255; });
+}
+
+TEST_CASE("ScanPlan: every reference that changes is found, in a row of them or alone",
+          "[replayout][scan_plan]") {
+    const TestLayout layout(build_rack);
+    TwinSenders twins(*layout);
+    Rack rack;
+    REQUIRE_FALSE(twins.update(&rack));
+    const auto check = [&](ObjectHandle& reference) {
+        for (const std::uint64_t handle : {std::uint64_t{1}, std::uint64_t{1} << 63}) {
+            reference = ObjectHandle{handle};
+            CHECK(twins.update(&rack));
+            CHECK_FALSE(twins.update(&rack));
+        }
+    };
+    std::for_each(rack.slots.begin(), rack.slots.end(), check);
+    std::for_each(rack.spare.begin(), rack.spare.end(), check);
+    std::for_each(rack.shelf.begin(), rack.shelf.end(), check);
+    check(rack.owner);
+    rack.weight = 1;
+    CHECK(twins.update(&rack));
+    rack.own = 1;
+    CHECK_FALSE(twins.update(&rack));
 }
 
 TEST_CASE("ScanPlan: what is not replicated never counts, nor what lies in a gap",

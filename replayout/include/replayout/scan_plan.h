@@ -84,6 +84,11 @@ class ScanPlan {
         std::uint32_t object_offset;
         std::uint32_t shadow_offset;
     };
+    /// Plain references side by side, in the object and in the shadow: the place of the first.
+    struct ReferenceRow {
+        Place begin;
+        std::uint32_t count;
+    };
     struct Bit {
         Place place;
         std::uint8_t mask;
@@ -101,6 +106,8 @@ class ScanPlan {
     void add(const CompareRun& run, const RepLayout& layout);
     void find_word_row(const CompareRun& run, const RepLayout& layout);
     void find_short_form();
+    /// Takes what is side by side out of `longs_`.
+    void find_reference_rows();
     void add_bytes(Place begin, std::uint32_t size);
     /// Not zero: some of the rarer places differ.
     [[gnu::noinline]] [[nodiscard]] std::uint64_t difference_of_small(
@@ -129,9 +136,10 @@ class ScanPlan {
     std::pmr::vector<Text> texts_;
     std::pmr::vector<Leaf> leaves_;
     std::pmr::vector<Place> longs_;  // of eight
+    std::pmr::vector<ReferenceRow> reference_rows_;
     std::pmr::vector<Place> bytes_;  // of one
     std::pmr::vector<Bit> bits_;
-    bool has_small_ = false;  // bits_, or longs_ or bytes_ that have no short form
+    bool has_small_ = false;  // rows, bits_, or longs_ or bytes_ that have no short form
     bool is_usable_ = false;
     // Of most classes chunks and words are so few that they have their place here, the last of them
     // several times, and are compared without a loop.
