@@ -218,9 +218,11 @@ void StalenessJudge::look_at_calls(SimClient& client, Session& session, Pair& pa
             bounds.of_quarter(load.calls + call_bytes +
                               load.changing * 2 / static_cast<double>(server_.crafts().size())) +
             2 * bounds.of_arrival(lost_share(client), round_trip());
-        // It waits for what it names: a value on its way, and what the client is not shown yet.
+        // It waits for what it names: a value on its way, as look_at_value() says, and what the
+        // client is not shown yet.
         bound += load.values > 0
-                     ? bounds.of_shown(load.changing, pair.step) + bounds.of_quarter(load.values)
+                     ? bounds.of_shown(load.changing, pair.step) + bounds.of_quarter(load.values) +
+                           3 * bounds.of_arrival(lost_share(client), round_trip())
                      : 0;
         bound += load.fresh > 0 ? bounds.of_new(load.fresh) : 0;
         pair.calls.emplace(signals[i], begin(client, bound));
