@@ -68,16 +68,16 @@ class CallBook {
 
   private:
     using Call = std::pair<std::uint32_t, std::uint32_t>;  // craft, number
+    struct Hide {
+        std::uint32_t tick = 0;
+        std::size_t signal_count = 0;  ///< made until then
+    };
 
     Verdict& verdict_;
     std::map<std::uint32_t, std::vector<std::uint32_t>> signals_;
     std::map<std::uint32_t, std::uint32_t> gone_at_;  // ticks, by craft
     std::uint64_t lacked_ = 0;                        // of all crafts, at all clients
     std::set<std::pair<PeerId, Call>> not_for_;
-    struct Hide {
-        std::uint32_t tick = 0;
-        std::size_t signal_count = 0;
-    };
     std::map<std::pair<PeerId, std::uint32_t>, std::vector<Hide>> hides_;  // by player, craft
     std::set<Call> flashes_;
     std::set<std::pair<PeerId, Call>> orders_;
