@@ -24,7 +24,8 @@ CallSender::CallSender(const ObjectStore& objects, ConnectionPairs& pairs, Waiti
       calls_(calls),
       context_(context),
       settings_(settings),
-      scratch_(body, &memory.scratch) {}
+      scratch_(body, &memory.scratch),
+      held_back_(Allocator<std::uint32_t>(&memory.pairs)) {}
 
 CallResult CallSender::add_call(const NewCall& call, RemoteFunctionEncoder& encoder,
                                 SendContext& context) {
@@ -64,10 +65,37 @@ bool CallSender::may_queue_call(std::uint32_t index, FunctionIndex function) con
 }
 
 void CallSender::send_calls() {
+    if (!held_back_.empty()) {
+        stop_unneeded_ahead();
+    }
+    if (calls_.is_idle()) {
+        return;
+    }
+    note_versions();
     // What is queued stands behind what is not.
-    if (!calls_.is_idle() && send_calls_of(false)) {
+    if (send_calls_of(false)) {
         (void)send_calls_of(true);
     }
+}
+
+void CallSender::note_versions() {
+    auto& calls = calls_.calls();
+    for (auto call = calls.rbegin(); call != calls.rend() && !call->has_versions; ++call) {
+        if (!call->is_for_next) {
+            note_versions(*call);
+        }
+    }
+}
+
+void CallSender::note_versions(OutgoingCall& call) {
+    for (NamedObject& named : call.named) {
+        if (!named.has_version && is_meant(call, named)) {
+            // The first compare after the call: what the caller had set is in this version.
+            named.version = objects_.at(named.index)->changelist_state().version();
+            named.has_version = true;
+        }
+    }
+    call.has_versions = true;
 }
 
 bool CallSender::send_calls_of(bool are_queued) {
@@ -115,16 +143,9 @@ SendOutcome CallSender::send_call(OutgoingCall& call) {
     if (!call.goes_ahead() && !packets_.can_write(Share::Messages)) {
         return SendOutcome::NoRoom;
     }
-    for (NamedObject& named : call.named) {
-        if (!is_meant(call, named)) {
-            continue;
-        }
-        if (!named.has_version) {
-            // The first compare after the call: what the caller had set is in this version.
-            named.version = objects_.at(named.index)->changelist_state().version();
-            named.has_version = true;
-        }
-        if (channel_state(pairs_[named.index]) == ChannelState::Closed) {
+    note_versions(call);  // one may have become what the call means since
+    for (const NamedObject& named : call.named) {
+        if (is_meant(call, named) && channel_state(pairs_[named.index]) == ChannelState::Closed) {
             if (const SendOutcome outcome = channels_.open_channel(named.index);
                 outcome != SendOutcome::Done) {
                 return outcome;
@@ -151,7 +172,11 @@ SendOutcome CallSender::send_call(OutgoingCall& call) {
             return SendOutcome::NoRoom;
         }
         std::size_t bytes = part.payload.size() + call_header_bytes_max;
-        if (!collect_call_blocks(call, bytes) || bytes > room_bytes) {
+        if (!collect_call_blocks(call, bytes)) {
+            return SendOutcome::HeldBack;
+        }
+        if (bytes > room_bytes) {
+            hold_back_blocks();
             return SendOutcome::HeldBack;
         }
         if (bytes <= packets_.builder().bytes_left() &&
@@ -161,9 +186,13 @@ SendOutcome CallSender::send_call(OutgoingCall& call) {
             const bool is_written = packets_.write_call(part);
             REPLAYOUT_ASSERT(is_written);
             (void)is_written;
+            if (!held_back_.empty()) {
+                stop_ahead(call);
+            }
             return SendOutcome::Done;
         }
     }
+    hold_back_blocks();
     return SendOutcome::HeldBack;
 }
 
@@ -194,19 +223,23 @@ bool CallSender::collect_call_blocks(const OutgoingCall& call, std::size_t& byte
             return false;  // its open is under way, or another object still closes in its place
         }
         const PairExtra* extra = pairs_.find_extra(named.index);
+        const Version complete = records_.complete_version(named.index);
         if (extra != nullptr && !extra->paused.is_empty()) {
+            hold_back(named.index, complete);
             return false;  // a value too large for a packet is on its way
         }
-        const Version complete = records_.complete_version(named.index);
         if (is_open && complete >= named.version) {
             continue;
         }
         if (must_be_delivered(named.index, complete)) {
+            hold_back(named.index, complete);
             return false;
         }
         std::size_t size = 0;
         const std::size_t offset = call_blocks_end();
         if (!encode_since(named.index, complete, scratch_.body.subspan(offset), size)) {
+            hold_back(named.index, complete);
+            hold_back_blocks();
             return false;
         }
         if (size > 0) {
@@ -216,6 +249,72 @@ bool CallSender::collect_call_blocks(const OutgoingCall& call, std::size_t& byte
         }
     }
     return true;
+}
+
+void CallSender::hold_back(std::uint32_t index, Version complete) {
+    if (channel_state(pairs_[index]) != ChannelState::Open) {
+        return;
+    }
+    PairExtra& extra = pairs_.extra_of(index);
+    if (!extra.ahead.is_on()) {
+        extra.ahead.held_back(extra.complete.record_count(), extra.paused.count());
+        if (std::find(held_back_.begin(), held_back_.end(), index) == held_back_.end()) {
+            held_back_.push_back(index);
+        }
+    }
+    // A delta begins where the client stands, which is certain once nothing is under way.
+    const RepLayout& layout = objects_.at(index)->changelist_state().layout();
+    if (!extra.ahead.is_draining() || !extra.paused.is_empty() ||
+        (layout.has_delta_structs() && pairs_[index].in_flight > 0)) {
+        return;
+    }
+    if (packets_.has_initial_under_way(index)) {
+        set_initial(pairs_.edit(index), true);  // it may not arrive
+    }
+    if (const Version sent = pairs_[index].sent_version; complete < sent) {
+        pairs_.owe_part(index, {{complete, sent}, RepRange()});
+    }
+    extra.ahead.go();
+    pairs_.pending().set(index);
+}
+
+void CallSender::hold_back_blocks() {
+    for (const CallBlock& block : scratch_.call_blocks) {
+        if (!pairs_.dormancy().frozen.test(block.index)) {
+            hold_back(block.index, records_.complete_version(block.index));
+        }
+    }
+}
+
+void CallSender::stop_ahead(const OutgoingCall& call) noexcept {
+    for (const NamedObject& named : call.named) {
+        PairExtra* const extra = pairs_.find_extra(named.index);
+        // What is going ahead ends by itself.
+        if (extra != nullptr && !extra->ahead.is_going()) {
+            extra->ahead.stop();
+        }
+    }
+}
+
+void CallSender::stop_unneeded_ahead() noexcept {
+    const auto is_off = [&](std::uint32_t index) {
+        PairExtra* const extra = pairs_.find_extra(index);
+        if (extra != nullptr && !extra->ahead.is_going() && !is_waited_for(index)) {
+            extra->ahead.stop();
+        }
+        return extra == nullptr || !extra->ahead.is_on();
+    };
+    held_back_.erase(std::remove_if(held_back_.begin(), held_back_.end(), is_off),
+                     held_back_.end());
+}
+
+bool CallSender::is_waited_for(std::uint32_t index) const noexcept {
+    return std::any_of(calls_.calls().begin(), calls_.calls().end(), [&](const OutgoingCall& call) {
+        return !call.is_in_flight && !call.is_delivered && !call.is_for_next &&
+               std::any_of(call.named.begin(), call.named.end(), [&](const NamedObject& named) {
+                   return named.index == index && is_named_alive(named);
+               });
+    });
 }
 
 std::size_t CallSender::call_blocks_end() const noexcept {

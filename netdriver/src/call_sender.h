@@ -11,8 +11,9 @@
 //
 // Whatever becomes of the packets before it, a packet that arrives brings the state with the call.
 // One that is lost makes both owed again. A call whose state does not fit beside it waits until
-// that was delivered. Of a call larger than a packet all this holds for its last part; the others
-// go ahead as soon as the channel is open.
+// that was delivered; if that does not come to pass, the state goes ahead reliably (StateAhead). Of
+// a call larger than a packet all this holds for its last part; the others go ahead as soon as the
+// channel is open.
 //
 // RemoteFunctionSender keeps the calls, this decides when each goes, and with what.
 #pragma once
@@ -85,11 +86,22 @@ class CallSender {
         std::uint64_t carried_packet = 0;
     };
 
+    /// The calls that were made since the last flush mean what their objects are now.
+    void note_versions();
+    void note_versions(OutgoingCall& call);
     /// False: the window of packets is full.
     [[nodiscard]] bool send_calls_of(bool are_queued);
     [[nodiscard]] SendOutcome send_call(OutgoingCall& call);
     /// Collects the blocks that must go with a call, and adds their size. False: the call waits.
     [[nodiscard]] bool collect_call_blocks(const OutgoingCall& call, std::size_t& bytes);
+    /// A call waits until more of that object is delivered, which is complete as of that version.
+    void hold_back(std::uint32_t index, Version complete);
+    void hold_back_blocks();
+    /// A call went, and its objects need not go ahead of it any more.
+    void stop_ahead(const OutgoingCall& call) noexcept;
+    /// Nor do those that no call waits for.
+    void stop_unneeded_ahead() noexcept;
+    [[nodiscard]] bool is_waited_for(std::uint32_t index) const noexcept;
     /// Nothing of its state can travel with a call: it has to be delivered first.
     [[nodiscard]] bool must_be_delivered(std::uint32_t index, Version complete) const;
     /// What changed since `complete`. False: it does not fit.
@@ -120,6 +132,7 @@ class CallSender {
     SendContext& context_;
     SenderSettings settings_;
     Scratch scratch_;
+    Vector<std::uint32_t> held_back_;  // objects with a StateAhead that is on; few
 };
 
 }  // namespace replayout

@@ -78,6 +78,13 @@ class CompleteVersions {
         lowered_count_ = records_.size() - first_;
     }
     [[nodiscard]] bool has_records() const noexcept { return first_ < records_.size(); }
+    [[nodiscard]] std::uint32_t record_count() const noexcept {
+        return static_cast<std::uint32_t>(records_.size() - first_);
+    }
+
+    /// All that changed since version() was sent reliably, of the object at `version` or later, and
+    /// has arrived.
+    void arrived(Version version) noexcept { complete_ = std::max(complete_, version); }
 
     /// The receiver begins to meet a condition: what it has is not all that it may see, nor is what
     /// is under way.

@@ -306,6 +306,7 @@ void ConnectionPairs::owe_everything(std::uint32_t index) {
     if (extra != nullptr) {
         extra->lost_parts.clear();
         extra->complete.restart();
+        extra->ahead.stop();
     }
     if (DeltaStates* deltas = find_deltas(index)) {
         deltas->restart();

@@ -92,6 +92,7 @@ void ConnectionPairs::owe_from_start(std::uint32_t index, const RepRange& handle
     owe_part(index, {all, handles});
     if (CompleteVersions* complete = tracked(index)) {
         complete->began_to_see_more();
+        find_extra(index)->ahead.stop();
     }
     if (!dormancy_.is_resting(index)) {
         pending().set(index);

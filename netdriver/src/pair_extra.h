@@ -15,6 +15,7 @@
 
 #include "channel_order.h"
 #include "complete_versions.h"
+#include "state_ahead.h"
 
 #include <cstdint>
 
@@ -75,6 +76,13 @@ struct PairExtra {
         return paused.is_empty() &&
                left_out.is_empty();  // of parts nobody asks, if nothing is lost
     }
+    /// Of the state that goes ahead of a call nothing is under way.
+    void end_state_ahead() noexcept {
+        if (ahead.is_all_sent()) {
+            complete.arrived(ahead.version());
+            ahead.stop();
+        }
+    }
     /// Of a message of the channel, which goes out now.
     [[nodiscard]] std::uint16_t take_message_sequence() {
         order.message_queued(next_sequence);
@@ -89,6 +97,7 @@ struct PairExtra {
     LeftOutValues left_out;
     InFlightVersions in_flight;   ///< of layouts that need to know
     CompleteVersions complete;    ///< where a call meant the object
+    StateAhead ahead;             ///< where a call waits for the object
     Version joined_version = 0;   ///< of keyed arrays: the object's when its channel was opened
     Version restart_version = 0;  ///< likewise when they began anew, see OwedVersions
     RepCursor rest;               ///< where an object goes on that found room for some parts alone

@@ -48,6 +48,9 @@ SendOutcome PropertySender::replicate_properties(std::uint32_t index) {
     }
     context_.delta_states = was_plain ? nullptr : pairs_.deltas_of(index);
     if (!was_plain) {
+        if (const std::optional<SendOutcome> outcome = replicate_ahead(index)) {
+            return *outcome;
+        }
         values_.owe_left_out(index);
     }
     const OwedVersions position =
@@ -141,17 +144,115 @@ void PropertySender::record_plain(std::uint32_t index, const OwedVersions& posit
         {index, was_initial, false, false, {hull(sent, position.lost), RepRange()}});
 }
 
-SendOutcome PropertySender::replicate_parts(std::uint32_t index, OwedVersions position) {
+void PropertySender::restart_arrays(std::uint32_t index, OwedVersions& position) {
     const ChangelistState& state = objects_.at(index)->changelist_state();
-    if (state.must_restart_arrays(position, context_.scratch.owed)) {
-        state.for_each_restarted(pairs_[index].sent_version, [&](const LostPart& part) {
-            pairs_.note_lost_while_paused(index, part.range, part.versions);
-            pairs_.owe_part(index, part);
-        });
-        pairs_.extra_of(index).restart_version = state.version();
-        position = records_.sending_position_of(index);
-        pairs_.collect_owed(index, position, context_.scratch.owed);
+    if (!state.must_restart_arrays(position, context_.scratch.owed)) {
+        return;
     }
+    state.for_each_restarted(pairs_[index].sent_version, [&](const LostPart& part) {
+        pairs_.note_lost_while_paused(index, part.range, part.versions);
+        pairs_.owe_part(index, part);
+    });
+    pairs_.extra_of(index).restart_version = state.version();
+    position = records_.sending_position_of(index);
+    pairs_.collect_owed(index, position, context_.scratch.owed);
+}
+
+std::optional<SendOutcome> PropertySender::replicate_ahead(std::uint32_t index) {
+    const PairExtra* const extra = pairs_.find_extra(index);
+    if (extra == nullptr || !extra->ahead.is_on()) {
+        return std::nullopt;
+    }
+    const bool is_under_way = !extra->paused.is_empty();
+    if (extra->ahead.is_going() && !extra->ahead.is_all_sent()) {
+        return is_under_way ? SendOutcome::Done : send_ahead(index);
+    }
+    // A delta begins where the client stands, which is certain once nothing is under way.
+    return extra->ahead.is_draining() && !is_under_way &&
+                   objects_.at(index)->changelist_state().layout().has_delta_structs()
+               ? std::optional(SendOutcome::Done)
+               : std::nullopt;
+}
+
+SendOutcome PropertySender::send_ahead(std::uint32_t index) {
+    values_.owe_left_out(index);
+    OwedVersions position = records_.sending_position_of(index);
+    pairs_.collect_owed(index, position, context_.scratch.owed);
+    restart_arrays(index, position);
+    const Version version = objects_.at(index)->changelist_state().version();
+    const TakenOfPair taken = records_.take_owed(index, position);
+    pairs_.pending().clear(index);
+    std::uint32_t next = pairs_.find_extra(index)->ahead.next_handle();
+    records_.return_unsent_before(taken, {RepHandle{next}, 0});
+    bool is_all = false;
+    while (!is_all) {
+        const RepRange handles = next_message(index, position, next);
+        is_all = handles.is_empty();
+        if (!is_all &&
+            send_reliably(index, position, handles, taken.is_initial) != LargeValue::Sent) {
+            break;
+        }
+        next = is_all ? next : handles.handle_end;
+    }
+    if (!is_all) {
+        records_.return_unsent(taken, RepRange::from(RepHandle{next}));
+    }
+    PairExtra& extra = *pairs_.find_extra(index);
+    extra.ahead.sent(version, next, is_all);
+    if (extra.paused.is_empty()) {
+        extra.end_state_ahead();
+    }
+    return SendOutcome::Done;
+}
+
+RepRange PropertySender::next_message(std::uint32_t index, const OwedVersions& position,
+                                      std::uint32_t handle) {
+    ChangelistState& state = objects_.at(index)->changelist_state();
+    const RepLayout& layout = state.layout();
+    const ChangeMask& owed = context_.scratch.owed;
+    const std::uint32_t begin = owed.next(handle - 1) + 1;
+    if (begin > owed.bit_count()) {
+        return {1, 1};
+    }
+    const auto value_at = [&](std::uint32_t first) {
+        const RepGroup* const group = layout.find_group(layout.root(), RepHandle{first});
+        return group == nullptr ? RepRange::of(RepHandle{first})
+                                : RepRange{group->handle_begin, group->handle_end};
+    };
+    RepRange message = value_at(begin);
+    if (!layout.conditions().is_trivial() || layout.has_delta_structs()) {
+        return message;  // each may be taken back, and is resolved, by itself
+    }
+    const auto bytes_of = [&](const RepRange& value) {
+        return measure_block(state, position, owed_within(index, value), context_);
+    };
+    std::size_t bytes = bytes_of(message);
+    for (std::uint32_t bit = owed.next(message.handle_end - 1); bit < owed.bit_count();
+         bit = owed.next(message.handle_end - 1)) {
+        const RepRange value = value_at(bit + 1);
+        bytes += bytes_of(value);
+        if (bytes > packets_.builder().room_bytes()) {
+            break;
+        }
+        message.handle_end = value.handle_end;
+    }
+    return message;
+}
+
+ChangeMask PropertySender::owed_within(std::uint32_t index, const RepRange& handles) const {
+    const ChangeMask& owed = context_.scratch.owed;
+    ChangeMask only(resource_);
+    only.reset(objects_.at(index)->changelist_state().layout().handle_count());
+    for (std::uint32_t handle = handles.handle_begin; handle < handles.handle_end; ++handle) {
+        if (owed.test(handle - 1)) {
+            only.set(handle - 1);
+        }
+    }
+    return only;
+}
+
+SendOutcome PropertySender::replicate_parts(std::uint32_t index, OwedVersions position) {
+    restart_arrays(index, position);
     const RepCursor begin = take_rest(index);
     const TakenOfPair taken = records_.take_owed(index, position);
     pairs_.pending().clear(index);
@@ -431,15 +532,18 @@ PropertySender::LargeValue PropertySender::send_large_value(std::uint32_t index,
                                                             const OwedVersions& position,
                                                             const RepRange& handles,
                                                             bool is_initial) {
-    ChangelistState& state = objects_.at(index)->changelist_state();
-    const ChangeMask& owed = context_.scratch.owed;
-    ChangeMask only(resource_);
-    only.reset(state.layout().handle_count());
-    for (std::uint32_t handle = handles.handle_begin; handle < handles.handle_end; ++handle) {
-        if (owed.test(handle - 1)) {
-            only.set(handle - 1);
-        }
+    const PairExtra* const extra = pairs_.find_extra(index);
+    if (extra != nullptr && !extra->ahead.may_begin_values()) {
+        return LargeValue::Owed;  // others that wait keep their turn, which ends with the round
     }
+    return send_reliably(index, position, handles, is_initial);
+}
+
+PropertySender::LargeValue PropertySender::send_reliably(std::uint32_t index,
+                                                         const OwedVersions& position,
+                                                         const RepRange& handles, bool is_initial) {
+    ChangelistState& state = objects_.at(index)->changelist_state();
+    const ChangeMask only = owed_within(index, handles);
     const std::size_t byte_count = measure_block(state, position, only, context_);
     if (byte_count > config_.bunch_bytes_max) {
         ++context_.counters.values_over_limit;

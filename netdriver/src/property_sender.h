@@ -74,6 +74,17 @@ class PropertySender {
     /// A block was written with all that is owed.
     void record_plain(std::uint32_t index, const OwedVersions& position);
     [[nodiscard]] SendOutcome replicate_parts(std::uint32_t index, OwedVersions position);
+    /// Keyed arrays begin anew where they must, by what SendScratch::owed says.
+    void restart_arrays(std::uint32_t index, OwedVersions& position);
+    /// A call waits for the object (StateAhead). Nothing: it goes its usual way meanwhile.
+    [[nodiscard]] std::optional<SendOutcome> replicate_ahead(std::uint32_t index);
+    [[nodiscard]] SendOutcome send_ahead(std::uint32_t index);
+    /// What goes next of it in one message, from that handle on: as much as a packet has room for,
+    /// or one value. Empty: nothing more is owed.
+    [[nodiscard]] RepRange next_message(std::uint32_t index, const OwedVersions& position,
+                                        std::uint32_t handle);
+    /// Without what is owed of others.
+    [[nodiscard]] ChangeMask owed_within(std::uint32_t index, const RepRange& handles) const;
     /// Where the next parts begin: at the first one that found no room the last time.
     [[nodiscard]] RepCursor take_rest(std::uint32_t index);
     /// The parts from `rest` on found no room.
@@ -103,12 +114,15 @@ class PropertySender {
                                         RepCursor& cursor, RepRange& range);
     enum class LargeValue : std::uint8_t {
         Sent,    ///< or it never will be
-        Owed,    ///< too many of the object's bunches are under way
+        Owed,    ///< too many of the object's bunches are under way, or a call waits for these
         Waiting  ///< for its turn; the value is owed
     };
     /// `is_initial`: with all that is sent only at first.
     [[nodiscard]] LargeValue send_large_value(std::uint32_t index, const OwedVersions& position,
                                               const RepRange& handles, bool is_initial);
+    /// Whatever its size, and whatever waits for the object.
+    [[nodiscard]] LargeValue send_reliably(std::uint32_t index, const OwedVersions& position,
+                                           const RepRange& handles, bool is_initial);
 
     const ObjectStore& objects_;
     ConnectionPairs& pairs_;

@@ -97,6 +97,7 @@ struct OutgoingCall {
     bool is_in_flight = false;  ///< one that is kept: nothing of it is to be sent now
     bool is_delivered = false;  ///< it counts until those before it are
     bool is_for_next = false;   ///< of the channel's next life: goes when this one is over
+    bool has_versions = false;  ///< of a server: a flush has looked at what it names
     bool was_sent = false;      ///< any of it
     bool was_lost = false;      ///< a part of it was lost on its way, and is sent again
     Vector<std::byte> payload;

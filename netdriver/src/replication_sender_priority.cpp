@@ -189,6 +189,10 @@ OwedReason ReplicationSender::pending_reason(std::uint32_t index,
     if (is_new && channels_.is_held_back(index)) {
         return OwedReason::WindowFull;
     }
+    if (const PairExtra* const extra = pairs_.find_extra(index);
+        extra != nullptr && !extra->ahead.may_begin_values()) {
+        return OwedReason::WaitsForObject;
+    }
     const OwedReason no_room =
         was_stopped_by_window_ ? OwedReason::WindowFull : OwedReason::NoBudget;
     if (flush_end_ == FlushEnd::BeforeObjects) {

@@ -230,6 +230,7 @@ void SentRecords::resolve_record(PairExtra* extra, bool is_delivered) {
     if (extra->in_flight.count() > 0) {
         extra->in_flight.resolved();
     }
+    extra->ahead.record_resolved();
     CompleteVersions& complete = extra->complete;
     if (!complete.is_tracking() || !complete.has_records()) {
         return;

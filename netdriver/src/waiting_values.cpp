@@ -54,6 +54,12 @@ void WaitingValues::resume_values(std::uint32_t index) {
         }
         extra->order.value_resumed();
         resume_value(index, *value);
+        extra->ahead.value_resolved(extra->paused.is_empty());
+        if (value->is_taken_back) {
+            extra->ahead.stop();
+        } else if (extra->paused.is_empty()) {
+            extra->end_state_ahead();
+        }
     }
 }
 

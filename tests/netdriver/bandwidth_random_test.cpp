@@ -199,11 +199,18 @@ class BusyGame {
         REQUIRE(line.bytes + options_.server.packet_bytes_max >=
                 line.ticks * line.cap / ByteMeter::ticks_per_second * 9 / 10);
     }
+    /// For the cap, and not for the window, which ended the flush before that was used.
     [[nodiscard]] bool is_anything_waiting(PeerId peer) {
-        return std::any_of(turrets_.begin(), turrets_.end(), [&](ObjectHandle turret) {
+        bool is_waiting = false;
+        for (const ObjectHandle turret : turrets_) {
             const OwedReason reason = driver().rates().owed_to(peer, net_.id_of(turret)).reason;
-            return reason == OwedReason::NoBudget || reason == OwedReason::SteppedDown;
-        });
+            if (reason == OwedReason::WindowFull) {
+                return false;
+            }
+            is_waiting =
+                is_waiting || reason == OwedReason::NoBudget || reason == OwedReason::SteppedDown;
+        }
+        return is_waiting;
     }
     [[nodiscard]] NetDriver& driver() { return net_.server().driver; }
 

@@ -6,6 +6,7 @@
 #include <replayout/netdriver/net_rates.h>
 #include <replayout/reflection/reflection.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -207,6 +208,73 @@ TEST_CASE("Calls and state: a call sees what was set before it, of whatever kind
                     INFO("REPLAYOUT_SEED=" << seed << ", deltas " << has_delta << ", cap " << cap
                                            << ", loss " << loss);
                     play_desk({seed, has_delta, cap, loss});
+                }
+            }
+        }
+    }
+}
+
+/// All of a desk changes in each tick and never fits into a packet, and a call is made now and
+/// then. Returns after how many ticks the slowest ran at the client.
+[[nodiscard]] int slowest_call(std::uint64_t seed, bool has_deltas, bool has_books,
+                               std::uint32_t cap) {
+    constexpr int tick_count = 3'000;
+    constexpr int ticks_between_calls = 40;
+    ClassGameOptions options;
+    options.seed = seed;
+    options.layout.limits.string_bytes_max = 4'000;
+    options.link.loss = 0.3;
+    options.link.latency_ms = 30;
+    ClassGame<Desk> game(has_deltas ? build_desk<true> : build_desk<false>, options);
+    game.join();
+    const ObjectHandle desk = game.add();
+    REQUIRE(game.settle());
+    game.driver().rates().set_bytes_per_second_max(game.peer_of(0), cap);
+    std::vector<int> made_at;
+    int slowest = 0;
+    int tick = 0;
+    on_number = [&](const Desk& callee, std::uint32_t call) {
+        if (&callee != &game.object(desk)) {
+            CHECK(callee.plain >= static_cast<std::uint32_t>(made_at[call]));
+            slowest = std::max(slowest, tick - made_at[call]);
+            made_at[call] = tick_count;
+        }
+    };
+    for (; tick < tick_count; ++tick) {
+        Desk& changing = game.object(desk);
+        const auto number = static_cast<std::uint32_t>(tick);
+        set_numbers(changing, number, {false, has_deltas});
+        for (std::string& text : changing.texts) {
+            text = text_of(number, has_books ? 2'500 : 700);
+        }
+        changing.book = text_of(number, has_books ? 3'000 : 300);
+        if (tick % ticks_between_calls == 0) {
+            const Number call{static_cast<std::uint32_t>(made_at.size())};
+            made_at.push_back(tick);
+            REQUIRE(game.driver().call_function(game.id_of(desk), "multicast_number", &call) ==
+                    CallResult::Sent);
+        }
+        game.tick();
+    }
+    on_number = nullptr;
+    for (const int made : made_at) {
+        slowest = std::max(slowest, tick_count - made);
+    }
+    return slowest;
+}
+
+TEST_CASE(
+    "Calls and state: a call of an object that does not fit into a packet runs soon, though "
+    "all of it changes in each tick and much is lost",
+    "[netdriver][rpc][random]") {
+    const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 2);
+    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+        for (const bool has_deltas : {false, true}) {
+            for (const bool has_books : {false, true}) {
+                for (const std::uint32_t cap : {0u, 200'000u}) {
+                    INFO("REPLAYOUT_SEED=" << seed << ", deltas " << has_deltas << ", books "
+                                           << has_books << ", cap " << cap);
+                    CHECK(slowest_call(seed, has_deltas, has_books, cap) <= 435);
                 }
             }
         }

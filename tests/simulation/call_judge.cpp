@@ -86,10 +86,11 @@ bool CallBook::may_lack_next_life(std::size_t count) {
     return dropped && dropped() >= lacked_;
 }
 
-void CallJudge::shown(ObjectHandle handle, std::uint32_t craft) {
+void CallJudge::shown(ObjectHandle handle, std::uint32_t craft, bool is_joining) {
     Life life;
     life.craft = craft;
     life.signals_before = book_.signals(craft).size();
+    life.signals_certain = is_joining ? life.signals_before : 0;
     lives_[handle] = life;
 }
 
@@ -167,7 +168,7 @@ void CallJudge::signalled(Life& life, std::uint32_t number) {
 std::size_t CallJudge::signals_for_it(const Life& life, std::size_t first, std::size_t end) const {
     const std::vector<std::uint32_t>& signals = book_.signals(life.craft);
     std::size_t count = 0;
-    for (std::size_t i = first; i < end; ++i) {
+    for (std::size_t i = std::max(first, life.signals_certain); i < end; ++i) {
         const bool was_for_others = std::any_of(
             addresses_.begin(), addresses_.end(),
             [&](PeerId address) { return book_.was_not_for(address, life.craft, signals[i]); });

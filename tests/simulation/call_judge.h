@@ -94,7 +94,9 @@ class CallJudge {
     /// He speaks from there now; what was said to the last address may still arrive.
     void add_address(PeerId address) { addresses_.insert(address); }
 
-    void shown(ObjectHandle handle, std::uint32_t craft);
+    /// `is_joining`: its initial batch is not over, so a call that was made before may have passed
+    /// it over (docs/integration.md).
+    void shown(ObjectHandle handle, std::uint32_t craft, bool is_joining = false);
     void hidden(ObjectHandle handle);
     void ran(const Craft& craft, CraftFunction function, std::uint32_t number);
     /// The craft was destroyed: what was accepted of its reliable calls ran before, or its close
@@ -111,8 +113,9 @@ class CallJudge {
   private:
     struct Life {
         std::uint32_t craft = 0;
-        std::size_t signals_before = 0;  ///< were called before it was shown
-        std::size_t next_signal = 0;     ///< behind the last that ran
+        std::size_t signals_before = 0;   ///< were called before it was shown
+        std::size_t signals_certain = 0;  ///< those before that may have passed the client over
+        std::size_t next_signal = 0;      ///< behind the last that ran
         bool has_signal = false;
         std::uint32_t last_order = 0;
         std::set<std::uint32_t> flashes;

@@ -247,6 +247,30 @@ TEST_CASE("Call judge: a craft that goes before its reliable calls ran is found"
     }
 }
 
+TEST_CASE("Call judge: a call may pass a client over while it joins, and at no other time",
+          "[simulation]") {
+    for (const bool is_joining : {false, true}) {
+        for (const bool was_shown_before : {false, true}) {
+            INFO("joining " << is_joining << ", shown before " << was_shown_before);
+            JudgedCalls calls;
+            const ObjectHandle handle{2};
+            if (!was_shown_before) {
+                calls.book.multicast(CraftFunction::Signal, number, 10);
+                calls.book.multicast(CraftFunction::Signal, number, 12);
+            }
+            calls.judge.shown(handle, number, is_joining);
+            if (was_shown_before) {
+                calls.book.multicast(CraftFunction::Signal, number, 10);
+                calls.book.multicast(CraftFunction::Signal, number, 12);
+            }
+            calls.craft.handle = handle;
+            calls.ran(CraftFunction::Signal, 4);
+            calls.ran(CraftFunction::Signal, 12);  // 6 and 10 are missing
+            CHECK((calls.invariant() == Invariant::None) == (is_joining && !was_shown_before));
+        }
+    }
+}
+
 TEST_CASE("Staleness judge: a client that is sent less than its cap while crafts change is found",
           "[simulation]") {
     SwarmConfig config = SwarmConfig::draw_busy(1, 0);

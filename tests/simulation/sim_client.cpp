@@ -46,7 +46,7 @@ void SimClient::join(std::uint32_t connection) {
             trace_.show(connection_, number);
         }
         values_->shown(handle, number);
-        calls_->shown(handle, number);
+        calls_->shown(handle, number, !driver()->initial_batch().is_finished);
     };
     world_->on_despawn = [this](ObjectHandle handle, ChannelCloseReason reason) {
         // With the session all goes.

@@ -37,7 +37,8 @@ enum class OwedReason : std::uint8_t {
     NotRelevant,  ///< by its rule, or Interest::set_relevant_for
     Dormant,      ///< it has what the object was when it went dormant
     Joining,      ///< the object waits for its turn in the initial batch
-    /// Its outer, one that a value names, or one that had its place, or its stable name, before.
+    /// Its outer, one that a value names, or one that had its place, or its stable name, before; or
+    /// a call that waits for what the object was, which goes first.
     WaitsForObject,
     /// It waits for the next flush or, where it has a frequency and was marked, for its next look.
     NotDue,
