@@ -50,11 +50,10 @@ ReliableSender::ReliableSender(std::size_t fragment_bytes, const ReliableWindow&
     : fragment_bytes_(fragment_bytes),
       window_(window),
       stats_(stats),
-      resource_(resource),
-      rows_{Row(resource), Row(resource), Row(resource)},
+      pool_(resource),
+      rows_{Row(pool_, resource), Row(pool_, resource), Row(pool_, resource)},
       unsent_channels_(Allocator<std::pair<ChannelIndex, UnsentChannel>>(resource)),
-      ended_(Allocator<EndedMessage>(resource)),
-      spare_(resource) {}
+      ended_(Allocator<EndedMessage>(resource)) {}
 
 std::uint32_t ReliableSender::fragment_count(std::size_t payload_bytes) const noexcept {
     const std::size_t count = (payload_bytes + fragment_bytes_ - 1) / fragment_bytes_;
@@ -64,7 +63,7 @@ std::uint32_t ReliableSender::fragment_count(std::size_t payload_bytes) const no
 std::uint32_t ReliableSender::queue(BunchHeader header, std::uint16_t sequence,
                                     std::span<const std::byte> payload, BunchTag tag) {
     const std::uint32_t count = fragment_count(payload.size());
-    BunchMap& unsent = count_in(header.channel, share_of(tag.kind), count).unsent;
+    BunchRow& unsent = count_in(header.channel, share_of(tag.kind), count).unsent;
     header.is_partial = count > 1;
     for (std::size_t i = 0; i < count; ++i) {
         const std::size_t offset = i * fragment_bytes_;
@@ -74,37 +73,11 @@ std::uint32_t ReliableSender::queue(BunchHeader header, std::uint16_t sequence,
         header.is_partial_final = count > 1 && i + 1 == count;
         header.sequence = static_cast<std::uint16_t>(sequence + i);
         header.payload_bytes = static_cast<std::uint32_t>(part.size());
-        add_unsent(unsent, header, tag, part, payload.size());
+        unsent.push_back(BunchOrder{++queued_count_},
+                         pool_.make(header, tag, part, payload.size()));
+        ++bunch_count_;
     }
     return count;
-}
-
-void ReliableSender::add_unsent(BunchMap& unsent, const BunchHeader& header, const BunchTag& tag,
-                                std::span<const std::byte> part, std::uint64_t message_bytes) {
-    const BunchOrder order{++queued_count_};
-    ++bunch_count_;
-    if (spare_.empty() || part.size() > spare_bytes_max) {
-        Vector<std::byte> bytes(part.begin(), part.end(), Allocator<std::byte>(resource_));
-        unsent.emplace_hint(unsent.end(), order,
-                            OutBunch{header, tag, std::move(bytes), message_bytes, {}});
-        return;
-    }
-    BunchMap::node_type node = spare_.extract(spare_.begin());
-    node.key() = order;
-    OutBunch& bunch = node.mapped();
-    bunch.header = header;
-    bunch.tag = tag;
-    bunch.payload.assign(part.begin(), part.end());
-    bunch.message_bytes = message_bytes;
-    bunch.begin = {};
-    bunch.was_sent = false;
-    unsent.insert(unsent.end(), std::move(node));
-}
-
-void ReliableSender::keep_spare(BunchMap::node_type node) {
-    if (spare_.size() < spare_count_max && node.mapped().payload.capacity() <= spare_bytes_max) {
-        spare_.insert(spare_.end(), std::move(node));
-    }
 }
 
 ReliableSender::Row& ReliableSender::count_in(ChannelIndex channel, Share share,
@@ -143,18 +116,20 @@ void ReliableSender::trim() {
         unsent_channels_.shrink_to_fit();
         unsent_channels_.reserve(2 * most);
     }
+    for (Row& each : rows_) {
+        each.unsent.trim();
+        each.sent.trim();
+    }
 }
 
 WindowPlace ReliableSender::window_begin() const noexcept {
     WindowPlace begin = sent_;
     for (const Row& each : rows_) {
-        for (const BunchMap* bunches : {&each.lost, &each.in_flight}) {
-            if (!bunches->empty()) {
-                lower(begin, bunches->begin()->second.begin);
-            }
+        if (!each.sent.is_empty()) {
+            lower(begin, each.sent.first().begin);
         }
         // Nothing of it may be missing, and yet it is not whole.
-        if (!each.unsent.empty() && !each.unsent.begin()->second.begins_message()) {
+        if (!each.unsent.is_empty() && !each.unsent.first().begins_message()) {
             begin.values.bytes = std::min(begin.values.bytes, each.message_begin.values.bytes);
             begin.others.bytes = std::min(begin.others.bytes, each.message_begin.others.bytes);
         }
@@ -190,46 +165,40 @@ bool ReliableSender::has_window_from(const WindowPlace& begin, Share share,
 }
 
 bool ReliableSender::may_send(Share share) const noexcept {
-    if (!row(share).lost.empty()) {
+    if (row(share).lost_count > 0) {
         return true;
     }
-    if (row(share).unsent.empty()) {
+    if (row(share).unsent.is_empty()) {
         return false;
     }
-    const OutBunch& bunch = row(share).unsent.begin()->second;
+    const OutBunch& bunch = row(share).unsent.first();
     return has_window_for(share, bunch.begins_message() ? bunch.message_bytes : 0);
 }
 
 bool ReliableSender::has_room_for(Share share, std::size_t payload_bytes) const noexcept {
-    return row(share).lost.empty() && row(share).unsent.empty() &&
+    return row(share).lost_count == 0 && row(share).unsent.is_empty() &&
            has_window_for(share, payload_bytes);
 }
 
 bool ReliableSender::has_room_behind_unsent(Share share, std::size_t payload_bytes) const noexcept {
-    return has_window_for(share, row(share).unsent.size() * fragment_bytes_ + payload_bytes);
+    return has_window_for(share, row(share).unsent.count() * fragment_bytes_ + payload_bytes);
 }
 
 const OutBunch& ReliableSender::next(Share share) const noexcept {
     const Row& from = row(share);
-    return from.lost.empty() ? from.unsent.begin()->second : from.lost.begin()->second;
-}
-
-void ReliableSender::move(BunchMap& from, BunchMap& to, BunchOrder order) {
-    auto node = from.extract(order);
-    if (!node.empty()) {
-        to.insert(std::move(node));
-    }
+    return from.lost_count > 0 ? from.first_lost_bunch() : from.unsent.first();
 }
 
 SentBunch ReliableSender::sent(Share share) {
     Row& from = row(share);
-    if (!from.lost.empty()) {
-        const BunchOrder order = from.lost.begin()->first;
-        move(from.lost, from.in_flight, order);
+    if (from.lost_count > 0) {
+        const BunchOrder order = from.first_lost;
+        from.first_lost_bunch().is_lost = false;
+        from.forget_lost(order);
         return {share, order};
     }
-    auto node = from.unsent.extract(from.unsent.begin());
-    OutBunch& bunch = node.mapped();
+    BunchPool::BunchPtr taken = from.unsent.take_first();
+    OutBunch& bunch = *taken;
     count_out(bunch.header.channel);
     if (bunch.begins_message()) {
         from.message_begin = sent_;
@@ -240,49 +209,44 @@ SentBunch ReliableSender::sent(Share share) {
     bunch.begin.others.bunches = sent_.others.bunches;
     ++sent_.of(share).bunches;
     bunch.was_sent = true;
-    node.key() = BunchOrder{++sent_count_};
-    const BunchOrder order = node.key();
-    from.in_flight.insert(from.in_flight.end(), std::move(node));
+    const BunchOrder order{++sent_count_};
+    from.sent.push_back(order, std::move(taken));
     return {share, order};
 }
 
 bool ReliableSender::lost(SentBunch name, BunchTag& tag) {
     Row& from = row(name.share);
-    const auto found = from.in_flight.find(name.order);
-    if (found == from.in_flight.end()) {
+    OutBunch* const bunch = from.sent.find(name.order);
+    if (bunch == nullptr || bunch->is_lost) {
         return false;
     }
-    const OutBunch& bunch = found->second;
-    if (bunch.tag.kind == BunchTag::Kind::Value && bunch.payload.empty() &&
-        !bunch.tag.is_taken_back) {
-        note_taken_back(bunch.tag);
+    if (bunch->tag.kind == BunchTag::Kind::Value && bunch->payload.empty() &&
+        !bunch->tag.is_taken_back) {
+        note_taken_back(bunch->tag);
     }
-    tag = bunch.tag;
-    move(from.in_flight, from.lost, name.order);
+    tag = bunch->tag;
+    from.lose(name.order, *bunch);
     return true;
 }
 
 bool ReliableSender::delivered(SentBunch name, BunchTag& tag) {
     Row& from = row(name.share);
-    for (BunchMap* bunches : {&from.in_flight, &from.lost}) {
-        // In the order in which they were sent, but for those that were lost.
-        const bool is_first = !bunches->empty() && bunches->begin()->first == name.order;
-        const auto found = is_first ? bunches->begin() : bunches->find(name.order);
-        if (found != bunches->end()) {
-            tag = found->second.tag;
-            if (tag.kind == BunchTag::Kind::Close) {
-                const auto is_of_channel = [&](const EndedMessage& message) {
-                    return message.channel == found->second.header.channel;
-                };
-                ended_.erase(std::remove_if(ended_.begin(), ended_.end(), is_of_channel),
-                             ended_.end());
-            }
-            keep_spare(bunches->extract(found));
-            --bunch_count_;
-            return true;
-        }
+    const BunchPool::BunchPtr bunch = from.sent.take(name.order);
+    if (bunch == nullptr) {
+        return false;
     }
-    return false;
+    if (bunch->is_lost) {
+        from.forget_lost(name.order);
+    }
+    tag = bunch->tag;
+    if (tag.kind == BunchTag::Kind::Close) {
+        const auto is_of_channel = [&](const EndedMessage& message) {
+            return message.channel == bunch->header.channel;
+        };
+        ended_.erase(std::remove_if(ended_.begin(), ended_.end(), is_of_channel), ended_.end());
+    }
+    --bunch_count_;
+    return true;
 }
 
 std::uint32_t ReliableSender::abandon_unsent(ChannelIndex channel) {
@@ -298,11 +262,9 @@ std::uint32_t ReliableSender::abandon_unsent(ChannelIndex channel) {
     std::uint32_t begun_count = 0;  // bunches that went out of a message that is not whole
     bool is_rest = true;
     std::uint32_t seen_count = 0;
-    for (auto entry = from.unsent.begin(); seen_count < dropped_count;) {
-        const OutBunch& bunch = entry->second;
+    (void)from.unsent.erase_if([&](const OutBunch& bunch) {
         if (bunch.header.channel != channel) {
-            ++entry;
-            continue;
+            return false;
         }
         is_rest = is_rest && !bunch.begins_message();
         if (is_rest && seen_count == 0) {
@@ -311,8 +273,9 @@ std::uint32_t ReliableSender::abandon_unsent(ChannelIndex channel) {
         }
         begun_count -= is_rest ? 1u : 0u;
         ++seen_count;
-        entry = from.unsent.erase(entry);
-    }
+        return true;
+    });
+    REPLAYOUT_ASSERT(seen_count == dropped_count);
     if (begun_count > 0) {
         strip_parts(from, channel, rest_begin, begun_count);
         ended_.push_back({channel, std::uint64_t{begun_count} * fragment_bytes_});
@@ -325,13 +288,13 @@ void ReliableSender::for_each_part(const BunchTag& value, Visitor visit) {
     REPLAYOUT_ASSERT(value.kind == BunchTag::Kind::Value ||
                      value.kind == BunchTag::Kind::HiddenState);
     for (Row& each : rows_) {
-        for (BunchMap* bunches : {&each.lost, &each.unsent, &each.in_flight}) {
-            for (auto& [order, bunch] : *bunches) {
+        for (BunchRow* bunches : {&each.unsent, &each.sent}) {
+            bunches->for_each([&](OutBunch& bunch) {
                 if (bunch.tag.kind == value.kind && bunch.tag.object_index == value.object_index &&
                     bunch.tag.handle == value.handle) {
-                    visit(bunch, bunches == &each.in_flight);
+                    visit(bunch, bunch.was_sent && !bunch.is_lost);
                 }
-            }
+            });
         }
     }
 }
@@ -361,14 +324,12 @@ void ReliableSender::strip(OutBunch& bunch) noexcept {
 
 void ReliableSender::strip_parts(Row& from, ChannelIndex channel, std::uint16_t end,
                                  std::uint32_t count) {
-    for (BunchMap* bunches : {&from.lost, &from.in_flight}) {
-        for (auto& [order, bunch] : *bunches) {
-            const auto distance = static_cast<std::uint16_t>(end - bunch.header.sequence);
-            if (bunch.header.channel == channel && distance >= 1 && distance <= count) {
-                strip(bunch);
-            }
+    from.sent.for_each([&](OutBunch& bunch) {
+        const auto distance = static_cast<std::uint16_t>(end - bunch.header.sequence);
+        if (bunch.header.channel == channel && distance >= 1 && distance <= count) {
+            strip(bunch);
         }
-    }
+    });
 }
 
 void ReliableSender::keep_control_only() {
@@ -376,10 +337,15 @@ void ReliableSender::keep_control_only() {
     window_.bunches = std::numeric_limits<std::uint64_t>::max();
     window_.bytes = std::numeric_limits<std::uint64_t>::max();
     for (Row& each : rows_) {
-        for (BunchMap* bunches : {&each.lost, &each.unsent, &each.in_flight}) {
-            bunch_count_ -= std::erase_if(*bunches, [](const auto& entry) {
-                return !entry.second.header.channel.is_control();
+        for (BunchRow* bunches : {&each.unsent, &each.sent}) {
+            bunch_count_ -= bunches->erase_if([&](const OutBunch& bunch) {
+                const bool is_dropped = !bunch.header.channel.is_control();
+                each.lost_count -= is_dropped && bunch.is_lost ? 1u : 0u;
+                return is_dropped;
             });
+        }
+        if (each.lost_count > 0) {
+            each.first_lost = each.sent.first_lost_from({});
         }
     }
     ended_.clear();
@@ -393,8 +359,10 @@ void ReliableSender::keep_control_only() {
 
 void ReliableSender::resend_all() {
     for (Row& each : rows_) {
-        while (!each.in_flight.empty()) {
-            move(each.in_flight, each.lost, each.in_flight.begin()->first);
+        each.lost_count = each.sent.count();
+        each.sent.for_each([](OutBunch& bunch) { bunch.is_lost = true; });
+        if (each.lost_count > 0) {
+            each.first_lost = each.sent.first_lost_from({});
         }
     }
 }

@@ -26,48 +26,17 @@
 #include <replayout/netdriver/net_stats.h>
 #include <replayout/reflection/memory.h>
 
+#include "bunch_pool.h"
+#include "bunch_row.h"
+#include "out_bunch.h"
+
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <span>
 
 namespace replayout {
-
-/// What a packet or a bunch is for. The packets in flight are shared among these, and the window of
-/// bunches is; what a cap lets out is shared among those of BudgetShare.
-enum class Share : std::uint8_t {
-    Objects,   ///< opens, and blocks of properties
-    Messages,  ///< all other bunches, small ones, and calls with the state that they mean
-    Values,    ///< those that are too large for a packet
-};
-inline constexpr std::size_t share_count = 3;
-
-/// What a bunch was for, told to its sender when it is delivered.
-struct BunchTag {
-    enum class Kind : std::uint8_t {
-        Control,
-        Open,
-        Close,
-        Value,
-        HiddenState,
-        Role,
-        PartsDestroyed
-    };
-
-    Kind kind = Kind::Control;
-    std::uint32_t object_index = 0;
-    /// Value: the property. A message of the object's channel: its sequence.
-    std::uint32_t handle = 0;
-    /// Value, HiddenState: it was taken back, and the other end throws it away.
-    bool is_taken_back = false;
-};
-
-/// Place of a bunch in its row: of queueing while it is unsent, of sending from then on.
-struct BunchOrder {
-    std::uint64_t value = 0;
-
-    friend constexpr auto operator<=>(BunchOrder, BunchOrder) noexcept = default;
-};
 
 /// Names a bunch that was sent.
 struct SentBunch {
@@ -79,35 +48,6 @@ struct SentBunch {
 struct ReliableWindow {
     std::uint64_t bunches = 0;
     std::uint64_t bytes = 0;  ///< at least those of the largest message
-};
-
-/// So many bunches, and so many bytes of messages.
-struct ReliableAmount {
-    std::uint64_t bunches = 0;
-    std::uint64_t bytes = 0;
-};
-
-/// How much has been sent: values, and all others.
-struct WindowPlace {
-    ReliableAmount values;
-    ReliableAmount others;
-
-    [[nodiscard]] ReliableAmount& of(Share share) noexcept {
-        return share == Share::Values ? values : others;
-    }
-};
-
-struct OutBunch {
-    BunchHeader header;
-    BunchTag tag;
-    Vector<std::byte> payload;
-    std::uint64_t message_bytes = 0;  ///< of the message that this is a part of
-    WindowPlace begin;                ///< bunches sent before it, bytes before its message
-    bool was_sent = false;
-
-    [[nodiscard]] bool begins_message() const noexcept {
-        return !header.is_partial || header.is_partial_initial;
-    }
 };
 
 class ReliableSender {
@@ -133,7 +73,7 @@ class ReliableSender {
                                               std::size_t payload_bytes) const noexcept;
     /// Bunches of that row that are to go out.
     [[nodiscard]] std::uint32_t waiting_count(Share share) const noexcept {
-        return static_cast<std::uint32_t>(row(share).lost.size() + row(share).unsent.size());
+        return static_cast<std::uint32_t>(row(share).lost_count + row(share).unsent.count());
     }
     /// Nothing waits, and nothing is under way.
     [[nodiscard]] bool is_idle() const noexcept { return bunch_count_ == 0; }
@@ -168,20 +108,29 @@ class ReliableSender {
     void resend_all();
 
   private:
-    using BunchMap = std::pmr::map<BunchOrder, OutBunch>;
-
-    // Nodes of what was delivered, for the next bunches: opens and closes come and go all the time.
-    static constexpr std::size_t spare_count_max = 64;
-    static constexpr std::size_t spare_bytes_max = 64;  // of the payload of each
-
     struct Row {
-        explicit Row(MemoryResource* resource)
-            : lost(resource), unsent(resource), in_flight(resource) {}
+        Row(BunchPool& pool, MemoryResource* resource)
+            : unsent(pool, resource), sent(pool, resource) {}
 
-        BunchMap lost;    // goes out first: the window begins with it, or before
-        BunchMap unsent;  // by order of queueing, the others by order of sending
-        BunchMap in_flight;
-        WindowPlace message_begin;  // of the message that was begun last
+        /// Of those that were lost, the first in order of sending. Requires one.
+        [[nodiscard]] OutBunch& first_lost_bunch() const noexcept { return *sent.find(first_lost); }
+        void lose(BunchOrder order, OutBunch& bunch) noexcept {
+            first_lost = lost_count == 0 ? order : std::min(first_lost, order);
+            ++lost_count;
+            bunch.is_lost = true;
+        }
+        /// One that was lost goes out again, or has arrived after all.
+        void forget_lost(BunchOrder order) noexcept {
+            if (--lost_count > 0 && order == first_lost) {
+                first_lost = sent.first_lost_from(order);
+            }
+        }
+
+        BunchRow unsent;             // by order of queueing
+        BunchRow sent;               // by order of sending: in flight, or lost
+        std::size_t lost_count = 0;  // these go out first: the window begins with them, or before
+        BunchOrder first_lost;       // of them, if there is one
+        WindowPlace message_begin;   // of the message that was begun last
     };
     /// Of a channel with unsent bunches: how many, and where.
     struct UnsentChannel {
@@ -195,10 +144,6 @@ class ReliableSender {
         std::uint64_t bytes = 0;  ///< of these parts, which is less than the message has
     };
 
-    /// The last of `unsent`.
-    void add_unsent(BunchMap& unsent, const BunchHeader& header, const BunchTag& tag,
-                    std::span<const std::byte> part, std::uint64_t message_bytes);
-    void keep_spare(BunchMap::node_type node);
     [[nodiscard]] Row& row(Share share) noexcept { return rows_[static_cast<std::size_t>(share)]; }
     [[nodiscard]] const Row& row(Share share) const noexcept {
         return rows_[static_cast<std::size_t>(share)];
@@ -207,7 +152,6 @@ class ReliableSender {
     /// `share`, or the one in which others of the channel do.
     [[nodiscard]] Row& count_in(ChannelIndex channel, Share share, std::uint32_t count);
     void count_out(ChannelIndex channel);
-    static void move(BunchMap& from, BunchMap& to, BunchOrder order);
     /// Calls `visit(bunch, whether it is in flight)` for the parts of a value under way.
     template <typename Visitor>
     void for_each_part(const BunchTag& value, Visitor visit);
@@ -229,19 +173,18 @@ class ReliableSender {
     std::size_t fragment_bytes_;
     ReliableWindow window_;
     NetStats& stats_;
-    MemoryResource* resource_;
     std::uint64_t queued_count_ = 0;
     std::uint64_t sent_count_ = 0;
     WindowPlace sent_;  // everything that has been sent
     // As it was once. It only moves on, so where there is room from here there is room.
     mutable WindowPlace known_begin_;
     std::size_t bunch_count_ = 0;  // in all rows
+    BunchPool pool_;
     std::array<Row, share_count> rows_;
     FlatMap<ChannelIndex, UnsentChannel> unsent_channels_;
     std::size_t most_channels_ = 0;       // since trim()
     std::size_t sent_channel_count_ = 0;  // of these, with nothing that is unsent any more
     Vector<EndedMessage> ended_;          // few
-    BunchMap spare_;
 };
 
 }  // namespace replayout

@@ -65,6 +65,16 @@ class RingQueue {
         return slots_[(first_ + index) & (slots_.size() - 1)];
     }
 
+    [[nodiscard]] T& at(std::size_t index) noexcept {
+        REPLAYOUT_ASSERT(index < count_);
+        return slots_[(first_ + index) & (slots_.size() - 1)];
+    }
+
+    void pop_back() noexcept {
+        REPLAYOUT_ASSERT(count_ > 0);
+        first_ = --count_ == 0 ? 0 : first_;
+    }
+
     void pop_front() noexcept {
         REPLAYOUT_ASSERT(count_ > 0);
         // Who is empty again and again stays in the same lines of memory.

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+//
+// A bunch on its way out, as ReliableSender keeps it.
+#pragma once
+
+#include <replayout/netdriver/bunch.h>
+#include <replayout/reflection/memory.h>
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+
+namespace replayout {
+
+/// What a packet or a bunch is for. The packets in flight are shared among these, and the window of
+/// bunches is; what a cap lets out is shared among those of BudgetShare.
+enum class Share : std::uint8_t {
+    Objects,   ///< opens, and blocks of properties
+    Messages,  ///< all other bunches, small ones, and calls with the state that they mean
+    Values,    ///< those that are too large for a packet
+};
+inline constexpr std::size_t share_count = 3;
+
+/// What a bunch was for, told to its sender when it is delivered.
+struct BunchTag {
+    enum class Kind : std::uint8_t {
+        Control,
+        Open,
+        Close,
+        Value,
+        HiddenState,
+        Role,
+        PartsDestroyed
+    };
+
+    Kind kind = Kind::Control;
+    std::uint32_t object_index = 0;
+    /// Value: the property. A message of the object's channel: its sequence.
+    std::uint32_t handle = 0;
+    /// Value, HiddenState: it was taken back, and the other end throws it away.
+    bool is_taken_back = false;
+};
+
+/// Place of a bunch in its row: of queueing while it is unsent, of sending from then on.
+struct BunchOrder {
+    std::uint64_t value = 0;
+
+    friend constexpr auto operator<=>(BunchOrder, BunchOrder) noexcept = default;
+};
+
+/// So many bunches, and so many bytes of messages.
+struct ReliableAmount {
+    std::uint64_t bunches = 0;
+    std::uint64_t bytes = 0;
+};
+
+/// How much has been sent: values, and all others.
+struct WindowPlace {
+    ReliableAmount values;
+    ReliableAmount others;
+
+    [[nodiscard]] ReliableAmount& of(Share share) noexcept {
+        return share == Share::Values ? values : others;
+    }
+};
+
+struct OutBunch {
+    BunchHeader header;
+    BunchTag tag;
+    Vector<std::byte> payload;
+    std::uint64_t message_bytes = 0;  ///< of the message that this is a part of
+    WindowPlace begin;                ///< bunches sent before it, bytes before its message
+    bool was_sent = false;
+    bool is_lost = false;  ///< it is to go out again
+
+    [[nodiscard]] bool begins_message() const noexcept {
+        return !header.is_partial || header.is_partial_initial;
+    }
+};
+
+}  // namespace replayout
