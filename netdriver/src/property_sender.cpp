@@ -546,13 +546,7 @@ PropertySender::LargeValue PropertySender::send_reliably(std::uint32_t index,
     const ChangeMask only = owed_within(index, handles);
     const std::size_t byte_count = measure_block(state, position, only, context_);
     if (byte_count > config_.bunch_bytes_max) {
-        ++context_.counters.values_over_limit;
-        log(LogLevel::Error, "a value of \"" + std::string(state.layout().type().name()) +
-                                 "\" exceeds bunch_bytes_max and is not sent");
-        for (std::uint32_t bit = only.next(0); bit < only.bit_count(); bit = only.next(bit + 1)) {
-            const RepHandle left_out{bit + 1};
-            values_.note_left_out(index, {&left_out, 1}, position);
-        }
+        leave_out_over_limit(index, only, position);
         return LargeValue::Sent;
     }
     const std::uint32_t fragments = packets_.reliable().fragment_count(byte_count);
@@ -572,10 +566,21 @@ PropertySender::LargeValue PropertySender::send_reliably(std::uint32_t index,
     BitWriter writer({payload.data(), payload.size()});
     // A message earns its own.
     const ValueScope steps(context_.array_steps_left, std::numeric_limits<std::size_t>::max());
-    const SendResult result = send_properties(state, position, only, writer, context_);
-    REPLAYOUT_ASSERT(result == SendResult::Whole);
-    (void)result;
+    SendResult result = send_properties(state, position, only, writer, context_);
+    while (result == SendResult::DoesNotFit) {
+        // A net_serialize fails, which takes no room in the end, and some until it does.
+        if (payload.size() > std::size_t{2} * config_.bunch_bytes_max) {
+            leave_out_over_limit(index, only, position);
+            return LargeValue::Sent;
+        }
+        payload.resize(2 * payload.size() + 64);
+        writer = BitWriter({payload.data(), payload.size()});
+        result = send_properties(state, position, only, writer, context_);
+    }
     values_.note_sent(index, handles, position);
+    if (result == SendResult::Nothing) {
+        return LargeValue::Sent;  // left out
+    }
     if (DeltaStates* deltas = pairs_.deltas_of(index)) {
         deltas->value_sent(context_.scratch.deltas);
     }
@@ -592,8 +597,21 @@ PropertySender::LargeValue PropertySender::send_reliably(std::uint32_t index,
         validator->value_queued(index, handles, count, writer.bytes());
     }
     pairs_.edit(index).send_part();  // until it is delivered, the pair is not exact
-    count_block(payload.size(), BlockMiss::TooLarge, context_);
+    count_block(writer.byte_count(), BlockMiss::TooLarge, context_);
     return LargeValue::Sent;
+}
+
+void PropertySender::leave_out_over_limit(std::uint32_t index, const ChangeMask& handles,
+                                          const OwedVersions& position) {
+    ++context_.counters.values_over_limit;
+    const RepLayout& layout = objects_.at(index)->changelist_state().layout();
+    log(LogLevel::Error, "a value of \"" + std::string(layout.type().name()) +
+                             "\" exceeds bunch_bytes_max and is not sent");
+    for (std::uint32_t bit = handles.next(0); bit < handles.bit_count();
+         bit = handles.next(bit + 1)) {
+        const RepHandle left_out{bit + 1};
+        values_.note_left_out(index, {&left_out, 1}, position);
+    }
 }
 
 void PropertySender::take_back_hidden_values(std::uint32_t index) {

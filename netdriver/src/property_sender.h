@@ -120,6 +120,9 @@ class PropertySender {
     /// `is_initial`: with all that is sent only at first.
     [[nodiscard]] LargeValue send_large_value(std::uint32_t index, const OwedVersions& position,
                                               const RepRange& handles, bool is_initial);
+    /// The client is not sent these, which are larger than any message may be.
+    void leave_out_over_limit(std::uint32_t index, const ChangeMask& handles,
+                              const OwedVersions& position);
     /// Whatever its size, and whatever waits for the object.
     [[nodiscard]] LargeValue send_reliably(std::uint32_t index, const OwedVersions& position,
                                            const RepRange& handles, bool is_initial);
