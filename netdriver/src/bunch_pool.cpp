@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "bunch_pool.h"
 
+#include <utility>
+
 namespace replayout {
 
 BunchPool::BunchPool(MemoryResource* resource)

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <map>
 #include <memory_resource>
+#include <span>
 #include <vector>
 
 #include "support/catch.h"
