@@ -96,6 +96,7 @@ class CallSender {
     [[nodiscard]] bool collect_call_blocks(const OutgoingCall& call, std::size_t& bytes);
     /// A call waits until more of that object is delivered, which is complete as of that version.
     void hold_back(std::uint32_t index, Version complete);
+    /// The same for all objects whose blocks were collected: together they do not fit.
     void hold_back_blocks();
     /// A call went, and its objects need not go ahead of it any more.
     void stop_ahead(const OutgoingCall& call) noexcept;
