@@ -44,9 +44,9 @@ class BunchRow {
         (void)bunch.release();
         ++count_;
     }
-    /// That of the least order. Requires one.
+    /// The bunch of the least order. The row must not be empty.
     [[nodiscard]] const OutBunch& first() const noexcept { return *slots_.front().bunch; }
-    /// Likewise.
+    /// Takes that bunch out. The row must not be empty.
     [[nodiscard]] BunchPtr take_first() noexcept {
         BunchPtr bunch = leave(0);
         close_gaps();
@@ -55,9 +55,9 @@ class BunchRow {
 
     /// Null: it is not here. O(log count), of the first O(1). Valid until the row changes.
     [[nodiscard]] OutBunch* find(BunchOrder order) const noexcept;
-    /// Null likewise.
+    /// Takes the bunch out. Null: it is not here. O(log count), of the first O(1).
     [[nodiscard]] BunchPtr take(BunchOrder order) noexcept;
-    /// The first from `order` on that was lost, as far as its order; at least one was.
+    /// The order of the first lost bunch from `order` on. There must be one.
     [[nodiscard]] BunchOrder first_lost_from(BunchOrder order) const noexcept;
 
     /// Calls `visit(bunch)` for each, in order.

@@ -76,7 +76,7 @@ struct PairExtra {
         return paused.is_empty() &&
                left_out.is_empty();  // of parts nobody asks, if nothing is lost
     }
-    /// Of the state that goes ahead of a call nothing is under way.
+    /// No value is under way: if all of the state that a call waits for was sent, it has arrived.
     void end_state_ahead() noexcept {
         if (ahead.is_all_sent()) {
             complete.arrived(ahead.version());

@@ -112,7 +112,7 @@ class ReliableSender {
         Row(BunchPool& pool, MemoryResource* resource)
             : unsent(pool, resource), sent(pool, resource) {}
 
-        /// Of those that were lost, the first in order of sending. Requires one.
+        /// The lost bunch that was sent first. There must be one.
         [[nodiscard]] OutBunch& first_lost_bunch() const noexcept { return *sent.find(first_lost); }
         void lose(BunchOrder order, OutBunch& bunch) noexcept {
             first_lost = lost_count == 0 ? order : std::min(first_lost, order);

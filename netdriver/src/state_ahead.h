@@ -58,8 +58,8 @@ class StateAhead {
         *this = {};
         stage_ = Stage::Going;
     }
-    /// Of the object at `version` everything before that handle was sent. `is_all`: nothing is
-    /// left.
+    /// Everything before that handle went out, as it is at `version` of the object. `is_all`: no
+    /// handle is left.
     void sent(Version version, std::uint32_t next_handle, bool is_all) noexcept {
         REPLAYOUT_ASSERT(is_going());
         version_ = version_ == 0 ? version : version_;

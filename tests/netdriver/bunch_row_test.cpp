@@ -146,7 +146,7 @@ TEST_CASE("Bunch row: it answers as a map does", "[netdriver][bunch_row][random]
     }
 }
 
-TEST_CASE("Bunch row: gaps behind one that stays cost no more memory than the bunches",
+TEST_CASE("Bunch row: bunches that leave after one that stays leave no memory taken",
           "[netdriver][bunch_row]") {
     CountingResource resource;
     BunchPool pool(&resource);
