@@ -8,6 +8,7 @@
 #include <replayout/reflection/type.h>
 
 #include "compare_properties.h"
+#include "spare_room.h"
 
 #include <algorithm>
 #include <limits>
@@ -132,8 +133,8 @@ class KeyedArrayComparer {
     /// What the array consists of now, and where each was. False: a key comes twice.
     [[nodiscard]] bool collect_steps() {
         ShadowKeyedArray::Scratch& scratch = kept_.scratch;
-        scratch.steps.clear();
-        scratch.by_key.clear();
+        clear_for(scratch.steps, object_count_);
+        clear_for(scratch.by_key, object_count_);
         for (std::uint32_t i = 0; i < object_count_; ++i) {
             const std::uint64_t key = key_at(i);
             if (key_.fast.has_marks() && key == ArrayKey::unassigned) {
@@ -161,8 +162,8 @@ class KeyedArrayComparer {
     /// Brings the shadow into the object's order. Returns whether a receiver can tell.
     [[nodiscard]] bool rearrange() {
         ShadowKeyedArray::Scratch& scratch = kept_.scratch;
-        scratch.items.clear();
         const auto count = static_cast<std::uint32_t>(scratch.steps.size());
+        clear_for(scratch.items, count);
         const ShadowMemory& memory = context_.memory;
         memory.make_room(element_, scratch.elements, count);
         bool is_changed = false;
@@ -209,6 +210,11 @@ class KeyedArrayComparer {
             const auto end = kept_.deletions.end() - ShadowKeyedArray::deletion_count_max;
             kept_.forgotten_through = (end - 1)->version;
             kept_.deletions.erase(kept_.deletions.begin(), end);
+            using Deletion = ShadowKeyedArray::Deletion;
+            if (has_spare_room(kept_.deletions.size() * sizeof(Deletion),
+                               kept_.deletions.capacity() * sizeof(Deletion))) {
+                kept_.deletions.shrink_to_fit();
+            }
         }
         return gone_count > 0;
     }
@@ -292,7 +298,7 @@ class KeyedArrayComparer {
     void find_longest_row() {
         Vector<Step>& steps = kept_.scratch.steps;
         Vector<std::uint32_t>& ends = kept_.scratch.row_ends;  // the least end of rows of a length
-        ends.clear();
+        clear_for(ends, kept_.count());
         for (std::uint32_t i = 0; i < kept_.count(); ++i) {
             if (steps[i].old_index == none) {
                 continue;

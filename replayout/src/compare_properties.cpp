@@ -6,6 +6,7 @@
 
 #include "equal_bytes.h"
 #include "group_limits.h"
+#include "spare_room.h"
 #include "struct_value.h"
 
 #include <algorithm>
@@ -48,7 +49,7 @@ void note_over_limit(CompareContext& context, const OverLimit& value) {
         return false;
     }
     before_change(context, cmd, shadow);
-    kept.assign(text);
+    assign_text(kept, text);
     return true;
 }
 

@@ -6,6 +6,7 @@
 #include "change_words.h"
 #include "equal_bytes.h"
 #include "rep_layout_builder.h"
+#include "spare_room.h"
 #include "struct_value.h"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ namespace {
 void copy_leaf(const RepLayoutCmd& cmd, ShadowBuffer target, ConstShadowBuffer source) {
     switch (cmd.type) {
         case RepLayoutCmdType::String:
-            shadow_value<PmrString>(target) = shadow_value<PmrString>(source);
+            assign_text(shadow_value<PmrString>(target), shadow_value<PmrString>(source));
             return;
         case RepLayoutCmdType::Object:
             shadow_value<ShadowReference>(target) = shadow_value<ShadowReference>(source);

@@ -6,6 +6,7 @@
 #include <replayout/shadow_state.h>
 
 #include "rep_layout_builder.h"
+#include "spare_room.h"
 #include "struct_value.h"
 
 #include <algorithm>
@@ -126,7 +127,7 @@ void ShadowMemory::copy(const RepScope& scope, ShadowBuffer target,
         const ConstShadowBuffer from = source + cmd.shadow_offset;
         switch (cmd.type) {
             case RepLayoutCmdType::String:
-                shadow_value<PmrString>(to) = shadow_value<PmrString>(from);
+                assign_text(shadow_value<PmrString>(to), shadow_value<PmrString>(from));
                 break;
             case RepLayoutCmdType::Object:
                 shadow_value<ShadowReference>(to) = shadow_value<ShadowReference>(from);
@@ -206,6 +207,8 @@ void ShadowMemory::make_room(const RepScope& element, ShadowArray& to,
     REPLAYOUT_ASSERT(to.count == 0);
     if (capacity > to.capacity) {
         reserve_array(element, to, std::max(capacity, to.capacity * 2));
+    } else {
+        give_back_room(element, to, capacity);
     }
 }
 
@@ -264,10 +267,25 @@ void ShadowMemory::resize_array(const RepLayoutCmd& cmd, const RepScope& element
         std::fill_n(array.versions + i * element.handle_count, element.handle_count, Version{0});
     }
     array.count = count;
+    give_back_room(element, array, count);
+}
+
+void ShadowMemory::give_back_room(const RepScope& element, ShadowArray& array,
+                                  std::uint32_t count) const {
+    const std::size_t element_bytes = element.shadow_size + element.handle_count * sizeof(Version);
+    if (has_spare_room(count * element_bytes, array.capacity * element_bytes)) {
+        reserve_array(element, array, count * 2);
+    }
 }
 
 void ShadowMemory::reserve_array(const RepScope& element, ShadowArray& array,
                                  std::uint32_t capacity) const {
+    if (capacity == 0) {
+        const Version count_version = array.count_version;
+        free_array(element, array);
+        array.count_version = count_version;
+        return;
+    }
     auto* elements = static_cast<std::byte*>(
         resource_->allocate(std::size_t{capacity} * element.shadow_size, element.shadow_alignment));
     auto* versions = static_cast<Version*>(resource_->allocate(

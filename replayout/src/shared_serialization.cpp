@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/shared_serialization.h>
 
+#include "spare_room.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -216,8 +218,16 @@ void SharedSerialization::replace(const BitWriter& bits, SharedPiece& piece) {
 
 void SharedSerialization::compact() {
     // Into the other of two buffers, which keep their memory: compacting allocates only while they
-    // grow.
-    spare_.clear();
+    // grow, or where they were far larger.
+    std::size_t kept_bytes = 0;
+    const auto count_piece = [&kept_bytes](const SharedPiece& piece) {
+        kept_bytes += piece_bytes(piece);
+    };
+    std::for_each(pieces_.begin(), pieces_.end(), count_piece);
+    for (const SharedArrayPiece& entry : array_pieces_) {
+        count_piece(entry.piece);
+    }
+    clear_for(spare_, 2 * kept_bytes);
     const auto move_piece = [this](SharedPiece& piece) {
         const std::byte* bytes = buffer_.data() + piece.byte_offset;
         piece.byte_offset = static_cast<std::uint32_t>(spare_.size());
@@ -228,6 +238,7 @@ void SharedSerialization::compact() {
         move_piece(entry.piece);
     }
     buffer_.swap(spare_);
+    clear_for(spare_, 2 * kept_bytes);
     dropped_bytes_ = 0;
 }
 

@@ -87,7 +87,10 @@ class ShadowMemory {
     void relocate(const RepScope& scope, ShadowBuffer target, ShadowBuffer source) const;
     void copy_array(const RepLayoutCmd& cmd, const RepScope& element, ShadowArray& target,
                     const ShadowArray& source) const;
+    /// Room for `capacity` elements, which is not less than there are.
     void reserve_array(const RepScope& element, ShadowArray& array, std::uint32_t capacity) const;
+    /// Far more room than `count` elements need is given back.
+    void give_back_room(const RepScope& element, ShadowArray& array, std::uint32_t count) const;
 
     const RepLayout* layout_;
     MemoryResource* resource_;
