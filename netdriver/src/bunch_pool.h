@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Memory of bunches on their way out. That of some which were delivered is kept for the next ones:
-// opens and closes come and go all the time.
+// Memory of bunches on their way out. Opens and closes come and go all the time, so up to 64
+// delivered bunches with small payloads are kept for the next ones.
 #pragma once
 
 #include <replayout/reflection/memory.h>
@@ -31,10 +31,10 @@ class BunchPool {
     BunchPool& operator=(BunchPool&&) = delete;
     ~BunchPool();
 
-    /// One that was not sent.
+    /// Returns a new bunch that was not sent, with a copy of `payload`.
     [[nodiscard]] BunchPtr make(const BunchHeader& header, const BunchTag& tag,
                                 std::span<const std::byte> payload, std::uint64_t message_bytes);
-    /// One that left its row.
+    /// Takes ownership of a bunch that left its row; null is allowed.
     [[nodiscard]] BunchPtr own(OutBunch* bunch) noexcept { return BunchPtr(bunch, GiveBack{this}); }
 
   private:

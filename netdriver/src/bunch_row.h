@@ -5,7 +5,8 @@
 //
 //     7   8   .   10
 //
-// Gaps at the ends go at once, and all of them when they are more than the bunches.
+// A gap at an end is removed at once. All gaps are removed when there are 16 more of them than
+// bunches.
 #pragma once
 
 #include <replayout/reflection/diagnostics.h>

@@ -30,6 +30,7 @@ BundleBuilder::BundleBuilder(const ObjectStore& objects, const FlushChanges& cha
       bytes_(room_bytes, &memory.scratch),
       taken_(Allocator<std::uint64_t>(&memory.scratch)),
       loose_(Allocator<std::uint32_t>(&memory.scratch)),
+      changed_memberships_(Allocator<std::uint32_t>(&memory.scratch)),
       values_(Allocator<LaidDownValue>(&memory.scratch)),
       value_ends_(Allocator<std::size_t>(&memory.scratch)) {
     begin_run();
@@ -89,6 +90,8 @@ void BundleBuilder::clear() noexcept {
     bytes_.begin(run_);
     taken_.clear();
     loose_.clear();
+    has_keyed_ = false;
+    changed_memberships_.clear();
     values_.clear();
     value_ends_.clear();
 }
@@ -207,6 +210,10 @@ BundleBuilder::LaidDown BundleBuilder::lay_down(std::uint32_t index, BundleBlock
     }
     block.index = index;
     block.version = state.version();
+    if (state.layout().has_keyed_arrays()) {
+        block.keyed = state.memberships().newest == block.version ? KeyedBlock::NewMembership
+                                                                  : KeyedBlock::Keyed;
+    }
     if (!has_bytes() || !lay_down_row(block, state, bytes, context)) {
         if (unasked_.test(index)) {
             return LaidDown::Nothing;
@@ -248,12 +255,17 @@ BundleBuilder::LaidDown BundleBuilder::lay_down(std::uint32_t index, BundleBlock
     if (!type_counters_.empty()) {
         context.type_counters = &type_counters_[info.layout_number()];
     }
+    const OwedVersions position = position_before_newest(info.changelist_state());
+    const bool is_keyed = block.keyed != KeyedBlock::None;
+    if (is_keyed && info.changelist_state().must_restart_arrays(position, context.scratch.owed)) {
+        return false;
+    }
     const SendResult result =
-        send_properties(info.changelist_state(), position_before(block.version),
-                        context.scratch.owed, body, context);
+        send_properties(info.changelist_state(), position, context.scratch.owed, body, context);
     block.property_count = static_cast<std::uint16_t>(counters.properties_sent - sent_before);
     counters.properties_sent = sent_before;  // who takes it sends it
-    if (result != SendResult::Whole || !context.scratch.left_out.empty()) {
+    if (result != SendResult::Whole || !context.scratch.left_out.empty() ||
+        (is_keyed && context.scratch.array_steps > body.byte_count() * array_steps_per_byte())) {
         return false;
     }
     bytes.make_room(channel, body.byte_count());
@@ -273,11 +285,15 @@ bool BundleBuilder::measure(BundleBlock& block, SendContext& context) const {
     const SharingLevel sharing =
         state.layout().has_net_serialize_structs() ? context.sharing : SharingLevel::Off;
     SendContext apart{context.package_map, uncounted, context.scratch, sharing, nullptr, false};
-    const std::size_t byte_count =
-        measure_block(state, position_before(block.version), context.scratch.owed, apart);
+    const OwedVersions position = position_before_newest(state);
+    if (state.must_restart_arrays(position, context.scratch.owed)) {
+        return false;
+    }
+    const std::size_t byte_count = measure_block(state, position, context.scratch.owed, apart);
     block.body_bytes = static_cast<std::uint16_t>(byte_count);
     return byte_count <= bytes_.body_bytes_max(ObjectStore::channel_of(block.index)) &&
-           context.scratch.left_out.empty();
+           context.scratch.left_out.empty() &&
+           context.scratch.array_steps <= byte_count * array_steps_per_byte();
 }
 
 void BundleBuilder::build(SendContext& context, Contents contents,
@@ -310,6 +326,14 @@ void BundleBuilder::finish(std::span<const std::uint32_t> order, SendContext& co
     if (!order.empty()) {
         run_->find_places(changes_);
     }
+    if (has_keyed_) {
+        run_->find_keyed();
+        for (const BundleBlock& block : run_->blocks()) {
+            if (block.keyed == KeyedBlock::NewMembership) {
+                changed_memberships_.push_back(block.index);
+            }
+        }
+    }
     taken_.assign(run_->bundles().size(), 0);
     taken_end_.store(0, std::memory_order_relaxed);
     context.counters.bundles_built += has_bytes() ? run_->bundles().size() : 0;
@@ -320,6 +344,7 @@ inline void BundleBuilder::add(std::uint32_t index, SendContext& context) {
     switch (lay_down(index, block, bytes_, context)) {
         case LaidDown::Block:
             note_values(context.scratch);
+            has_keyed_ = has_keyed_ || block.keyed != KeyedBlock::None;
             add_block(block);
             break;
         case LaidDown::Loose:

@@ -26,15 +26,26 @@ namespace replayout {
 [[nodiscard]] LifetimeConditionSet regular_conditions(const ObjectFacts& facts) noexcept;
 
 /// Whether objects of that layout may have regular pairs: what such a pair is owed depends on
-/// versions alone.
+/// versions alone, and where elements of keyed arrays come and go on whether that has arrived.
 [[nodiscard]] inline bool may_be_regular(const RepLayout& layout) noexcept {
-    return layout.is_fully_shared() && !layout.needs_held_version() && !layout.has_delta_structs();
+    return layout.is_fully_shared() && !layout.has_atomic_groups() && !layout.has_delta_structs();
 }
 
-/// What a pair is owed that was sent the version before, and lost nothing since.
-[[nodiscard]] inline OwedVersions position_before(Version version) noexcept {
+/// What a regular pair holds of keyed arrays when `version` is about to be sent: all up to the last
+/// version before it at which elements came or went.
+[[nodiscard]] inline Version held_before_regular(const ChangelistState& state,
+                                                 Version version) noexcept {
+    const ChangelistState::Memberships memberships = state.memberships();
+    return memberships.newest < version ? memberships.newest : memberships.before;
+}
+
+/// What a pair is owed that was sent the version before the newest one, and lost nothing since.
+[[nodiscard]] inline OwedVersions position_before_newest(const ChangelistState& state) noexcept {
     OwedVersions position;
-    position.sent_version = version - 1;
+    position.sent_version = state.version() - 1;
+    position.held_version = state.layout().has_keyed_arrays()
+                                ? held_before_regular(state, state.version())
+                                : Version{0};
     return position;
 }
 
@@ -115,6 +126,16 @@ class BundleBuilder {
     /// value that cannot be sent now. Known only where blocks are laid down.
     [[nodiscard]] std::span<const std::uint32_t> loose() const noexcept {
         return {loose_.data(), loose_.size()};
+    }
+    /// Objects among those of the run of which elements of keyed arrays came or went.
+    [[nodiscard]] std::span<const std::uint32_t> changed_memberships() const noexcept {
+        return {changed_memberships_.data(), changed_memberships_.size()};
+    }
+    /// What a block of an object with keyed arrays may cost its receiver at most, for each byte of
+    /// its body (SendContext::array_steps_left); one that costs more goes alone. So whatever blocks
+    /// a packet has, there are steps enough.
+    [[nodiscard]] std::size_t array_steps_per_byte() const noexcept {
+        return replayout::array_steps_per_byte(bytes_.room_bytes());
     }
     /// Says that a connection takes these blocks. Returns those of them that nobody took before.
     [[nodiscard]] std::uint64_t take(std::uint32_t bundle, std::uint64_t blocks) noexcept {
@@ -212,7 +233,9 @@ class BundleBuilder {
     Contents contents_ = Contents::Objects;
     Vector<std::uint64_t> taken_;              // by bundle
     std::atomic<std::uint32_t> taken_end_{0};  // all blocks of those before it were taken
+    bool has_keyed_ = false;                   // some object of a block has keyed arrays
     Vector<std::uint32_t> loose_;
+    Vector<std::uint32_t> changed_memberships_;
     std::span<TypeCounters> type_counters_;
     Vector<LaidDownValue> values_;    // of all blocks, one block behind the other
     Vector<std::size_t> value_ends_;  // in values_, by block

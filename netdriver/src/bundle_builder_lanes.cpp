@@ -68,6 +68,7 @@ void BundleBuilder::lay_down_in_lane(std::uint32_t index, LaneBlocks& blocks,
     BundleBlock block;
     switch (lay_down(index, block, blocks.bytes, context)) {
         case LaidDown::Block:
+            blocks.has_keyed = blocks.has_keyed || block.keyed != KeyedBlock::None;
             blocks.add_block(block);
             break;
         case LaidDown::Loose:
@@ -81,6 +82,7 @@ void BundleBuilder::lay_down_in_lane(std::uint32_t index, LaneBlocks& blocks,
 void BundleBuilder::place(LaneBlocks& blocks) {
     blocks.run_begin = run_->append_room(blocks.blocks.size());
     loose_.insert(loose_.end(), blocks.loose.begin(), blocks.loose.end());
+    has_keyed_ = has_keyed_ || blocks.has_keyed;
     LaneBlockWalk walk(blocks);
     std::uint32_t first = 0;
     for (const AlikeBlocks& alike : blocks.alike) {

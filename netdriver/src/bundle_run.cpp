@@ -30,6 +30,17 @@ void BundleRun::find_places(const FlushChanges& changes) {
     }
 }
 
+void BundleRun::find_keyed() noexcept {
+    has_keyed_ = true;
+    for (Bundle& bundle : bundles_) {
+        for (std::uint32_t i = bundle.begin; i < bundle.end; ++i) {
+            if (blocks_[i].keyed != KeyedBlock::None) {
+                bundle.keyed_blocks |= std::uint64_t{1} << (i - bundle.begin);
+            }
+        }
+    }
+}
+
 namespace {
 
 /// Bit i: the i-th object of `all`, which is not empty, is in `chosen`. Loops over the smaller

@@ -34,6 +34,13 @@
 
 namespace replayout {
 
+/// What keyed arrays mean for a block.
+enum class KeyedBlock : std::uint8_t {
+    None,           ///< the object has none
+    Keyed,          ///< it has some
+    NewMembership,  ///< and elements came or went with the version of the block
+};
+
 struct BundleBlock {
     BundleBlock() = default;
     BundleBlock(std::uint32_t object_index, Version to_version, std::size_t offset,
@@ -52,6 +59,7 @@ struct BundleBlock {
     std::uint16_t head_bytes = 0;   ///< as it stands behind the block before it, if there is one
     std::uint16_t property_count = 0;
     std::uint16_t body_bytes = 0;  ///< where it is laid down, or measured
+    KeyedBlock keyed = KeyedBlock::None;
 };
 
 /// Blocks begin <= b < end of a run, at most 64: as many as a word has bits.
@@ -71,6 +79,8 @@ struct Bundle {
     std::uint32_t bytes_begin = 0;
     std::uint32_t bytes_end = 0;
     std::uint32_t packet = 0;  ///< of BundleRun::packet_begin()
+    /// Bit i for block begin + i: its object has keyed arrays.
+    std::uint64_t keyed_blocks = 0;
 
     [[nodiscard]] std::uint32_t block_count() const noexcept { return end - begin; }
     /// Bit i for block begin + i.
@@ -177,6 +187,8 @@ class BundleRun {
                                           const BitRow& objects) const noexcept;
 
     [[nodiscard]] std::uint64_t flush() const noexcept { return flush_; }
+    /// Some object of a block has keyed arrays.
+    [[nodiscard]] bool has_keyed() const noexcept { return has_keyed_; }
 
     // A connection that has sent some of it holds it until it knows what became of all that.
 
@@ -214,6 +226,7 @@ class BundleRun {
         packets_.clear();
         placed_.clear();
         places_.clear();
+        has_keyed_ = false;
         begins_packet_ = true;
         begin_bundle();
     }
@@ -297,6 +310,8 @@ class BundleRun {
     /// Behind the last bundle, where blocks do not lie in the order of the objects: of all that
     /// changed.
     void find_places(const FlushChanges& changes);
+    /// Behind the last bundle, where some object of a block has keyed arrays.
+    void find_keyed() noexcept;
 
   private:
     [[nodiscard]] static std::uint32_t place_number(const PlacedObjects& among,
@@ -327,6 +342,7 @@ class BundleRun {
     std::uint32_t unbundled_properties_ = 0;
     std::uint32_t unbundled_bytes_ = 0;
     bool begins_packet_ = true;  // the next bundle does
+    bool has_keyed_ = false;
     std::uint64_t flush_ = 0;
     std::atomic<std::uint32_t> holders_{0};
 };
@@ -341,6 +357,12 @@ struct SentBundle {
         const Bundle& whole = run->bundles()[bundle];
         return blocks == whole.all_blocks() ? whole.block_count()
                                             : static_cast<std::uint32_t>(std::popcount(blocks));
+    }
+    /// Those of objects that have keyed arrays.
+    [[nodiscard]] std::uint32_t keyed_count() const noexcept {
+        return run->has_keyed() ? static_cast<std::uint32_t>(
+                                      std::popcount(blocks & run->bundles()[bundle].keyed_blocks))
+                                : 0;
     }
     /// Calls `visit(const BundleBlock&)` for each.
     template <typename Visitor>
@@ -373,6 +395,17 @@ struct SentBundles {
         const std::span<const Bundle> bundles = first.run->bundles();
         return count == 1 ? first.block_count()
                           : bundles[first.bundle + count - 1].end - bundles[first.bundle].begin;
+    }
+    /// Of these, those of objects that have keyed arrays.
+    [[nodiscard]] std::uint32_t keyed_count() const noexcept {
+        if (!first.run->has_keyed()) {
+            return 0;
+        }
+        std::uint32_t result = 0;
+        for (std::uint32_t i = 0; i < count; ++i) {
+            result += (*this)[i].keyed_count();
+        }
+        return result;
     }
     /// How many of them are in the first `packets` packets; the first of them begins one.
     [[nodiscard]] std::uint32_t in_packets(std::uint32_t packets) const noexcept {

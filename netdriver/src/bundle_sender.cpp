@@ -87,7 +87,8 @@ bool BundleSender::has_room_for_all(const BundleBuilder& bundles) {
         const BlockSums sums = sums_of(run, i, blocks);
         needed += sums.body_bytes + sums.blocks * block_step_bytes_max;
     }
-    const std::size_t packets = needed / packet_bytes * 2 + 1;  // a block may end one half full
+    // A block may end one half full, or cost too many steps behind what the open one has.
+    const std::size_t packets = needed / packet_bytes * 2 + (run.has_keyed() ? 2 : 1);
     return needed + packets * packet_header_bytes_max <= room_bytes;
 }
 
@@ -117,6 +118,11 @@ bool BundleSender::take_found(BundleBuilder& bundles, bool is_all) {
         }
     }
     pairs_.caught_up();
+    for (const std::uint32_t index : bundles.changed_memberships()) {
+        if (pairs_.is_regular(index)) {
+            pairs_.membership_changed(index);
+        }
+    }
     return is_all_sent;
 }
 
@@ -239,12 +245,32 @@ std::uint32_t BundleSender::copy_blocks(const BundleBuilder& bundles, std::uint3
             ++next;
         }
     }
+    if (bundles.run().has_keyed()) {
+        next = spend_array_steps(bundles, first, {begin, next});
+    }
     if (next > begin) {
         packets_.builder().add_blocks(
             channel, ObjectStore::channel_of(block_at(next - 1).index),
             bundles.bytes().subspan(start, bundles.end_of(whole, first + next - 1) - start));
     }
     return next;
+}
+
+std::uint32_t BundleSender::spend_array_steps(const BundleBuilder& bundles, std::uint32_t first,
+                                              const BlockRow& row) {
+    PacketBuilder& packet = packets_.builder();
+    for (std::uint32_t i = row.begin; i < row.end; ++i) {
+        const BundleBlock& block = bundles.run().blocks()[first + i];
+        if (block.keyed == KeyedBlock::None) {
+            continue;
+        }
+        const std::size_t steps = block.body_bytes * bundles.array_steps_per_byte();
+        if (steps > packet.array_steps_left()) {
+            return i;
+        }
+        packet.spend_array_steps(steps);
+    }
+    return row.end;
 }
 
 std::uint64_t BundleSender::send_written(BundleBuilder& bundles, std::uint32_t bundle,
@@ -264,7 +290,11 @@ std::uint64_t BundleSender::send_written(BundleBuilder& bundles, std::uint32_t b
             left &= ~bit;
             continue;
         }
-        if (regular.bytes.size() > packets_.builder().room_for_blocks(channel)) {
+        const std::size_t array_steps = block.keyed == KeyedBlock::None
+                                            ? 0
+                                            : regular.bytes.size() * bundles.array_steps_per_byte();
+        if (regular.bytes.size() > packets_.builder().room_for_blocks(channel) ||
+            array_steps > packets_.builder().array_steps_left()) {
             add_record(bundles, {&bundles.run(), bundle, std::exchange(in_packet, 0)});
             packets_.flush_full();
             if (!packets_.can_write()) {
@@ -272,6 +302,7 @@ std::uint64_t BundleSender::send_written(BundleBuilder& bundles, std::uint32_t b
             }
         }
         packets_.builder().add_blocks(channel, channel, regular.bytes);
+        packets_.builder().spend_array_steps(array_steps);
         properties_.count_regular(block.index, regular);
         left &= ~bit;
         in_packet |= bit;
@@ -282,10 +313,11 @@ std::uint64_t BundleSender::send_written(BundleBuilder& bundles, std::uint32_t b
 }
 
 PropertySender::RegularBlock BundleSender::encode(const BundleBlock& block) {
+    const ChangelistState& state = objects_.at(block.index)->changelist_state();
     if (!type_counters_.empty()) {
         context_.type_counters = &type_counters_[objects_.at(block.index)->layout_number()];
     }
-    return properties_.regular_block(block.index, position_before(block.version));
+    return properties_.regular_block(block.index, position_before_newest(state));
 }
 
 void BundleSender::add_record(BundleBuilder& bundles, const SentBundle& sent) {

@@ -81,6 +81,15 @@ class BundleSender {
     /// first that was not copied.
     [[nodiscard]] std::uint32_t copy_blocks(const BundleBuilder& bundles, std::uint32_t bundle,
                                             std::uint32_t begin, std::uint32_t end);
+    /// Blocks begin <= i < end of a bundle.
+    struct BlockRow {
+        std::uint32_t begin;
+        std::uint32_t end;
+    };
+    /// What these may cost their receiver in keyed arrays is taken from what the open packet has
+    /// left. `first`: of the bundle, in the run. Returns the first for which it has not enough.
+    [[nodiscard]] std::uint32_t spend_array_steps(const BundleBuilder& bundles, std::uint32_t first,
+                                                  const BlockRow& row);
     [[nodiscard]] PropertySender::RegularBlock encode(const BundleBlock& block);
     /// Of blocks that lie in the open packet.
     void add_record(BundleBuilder& bundles, const SentBundle& sent);

@@ -11,9 +11,9 @@
 //
 // Whatever becomes of the packets before it, a packet that arrives brings the state with the call.
 // One that is lost makes both owed again. A call whose state does not fit beside it waits until
-// that was delivered; if that does not come to pass, the state goes ahead reliably (StateAhead). Of
-// a call larger than a packet all this holds for its last part; the others go ahead as soon as the
-// channel is open.
+// that was delivered; if that does not come to pass, the state goes ahead reliably (StateAhead).
+// For a call larger than a packet, all this applies to its last part; the others go ahead as soon
+// as the channel is open.
 //
 // RemoteFunctionSender keeps the calls, this decides when each goes, and with what.
 #pragma once
@@ -45,11 +45,11 @@ class CallSender {
                PacketSender& packets, RemoteFunctionSender& calls, SendContext& context,
                const SenderSettings& settings, std::span<std::byte> body, MemoryMeters& memory);
 
-    /// A call of what `encoder` was set to. Sent or Queued, or a refusal: of the encoder, or Full,
+    /// Adds the call that `encoder` holds. Returns Sent, Queued, the encoder's refusal, or Full
     /// where there is no room for one so large. Requires has_room_for_call().
     [[nodiscard]] CallResult add_call(const NewCall& call, RemoteFunctionEncoder& encoder,
                                       SendContext& context);
-    /// These objects are named by it, too.
+    /// Adds objects to those that the last added call names.
     void name_in_last_call(std::span<const std::uint32_t> indices);
     /// Not too many of that function are queued.
     [[nodiscard]] bool may_queue_call(std::uint32_t index, FunctionIndex function) const noexcept;
@@ -57,7 +57,7 @@ class CallSender {
         return calls_.has_room_for(is_reliable, PacketBuilder::packet_bytes_limit);
     }
 
-    /// As far as what they mean is there or can go with them, and the window has room.
+    /// Sends each call whose state has arrived or fits beside it, while the window has room.
     void send_calls();
 
   private:
@@ -98,9 +98,9 @@ class CallSender {
     void hold_back(std::uint32_t index, Version complete);
     /// The same for all objects whose blocks were collected: together they do not fit.
     void hold_back_blocks();
-    /// A call went, and its objects need not go ahead of it any more.
+    /// The call was sent: stops StateAhead of its objects, but where the state is already going.
     void stop_ahead(const OutgoingCall& call) noexcept;
-    /// Nor do those that no call waits for.
+    /// The same for objects that no call waits for.
     void stop_unneeded_ahead() noexcept;
     [[nodiscard]] bool is_waited_for(std::uint32_t index) const noexcept;
     /// Nothing of its state can travel with a call: it has to be delivered first.
@@ -112,7 +112,7 @@ class CallSender {
     /// Where the next of them goes in Scratch::body.
     [[nodiscard]] std::size_t call_blocks_end() const noexcept;
     void write_call_blocks();
-    /// It must be there, and be what it was, before the call may run.
+    /// Whether the call waits for `named`: it is alive, and is the target or not dormant.
     [[nodiscard]] bool is_meant(const OutgoingCall& call, const NamedObject& named) const noexcept;
     [[nodiscard]] bool is_named_alive(const NamedObject& named) const noexcept;
     /// It was hidden, and so was the target: what it was then goes with the call.

@@ -143,7 +143,56 @@ bool ConnectionPairs::may_be_regular(std::uint32_t index) const {
         return false;
     }
     const PairExtra* extra = find_extra(index);
-    return (extra == nullptr || extra->is_at_rest()) && meets_regular_conditions(index);
+    return (extra == nullptr || extra->is_at_rest()) && meets_regular_conditions(index) &&
+           (!state.layout().has_keyed_arrays() || holds_memberships(index));
+}
+
+bool ConnectionPairs::holds_memberships(std::uint32_t index) const noexcept {
+    const PairExtra* const extra = find_extra(index);
+    if (extra == nullptr) {
+        return false;
+    }
+    const Version held = held_version(index, pairs_[index], *extra);
+    return held >= objects_.at(index)->changelist_state().memberships().newest &&
+           held >= extra->joined_version && held >= extra->restart_version;
+}
+
+Version ConnectionPairs::held_version(std::uint32_t index, const SendingRepState& pair,
+                                      const PairExtra& extra) const noexcept {
+    const Version held = extra.in_flight.held_version(pair);
+    // What goes in bundles has no record of its own.
+    if (is_regular(index)) {
+        return std::min(held, held_by_regular(index, regular_version(index)));
+    }
+    return packets_.has_bundles_until(extra.held_flush) ? std::min(held, extra.held_max) : held;
+}
+
+void ConnectionPairs::leave_regular(std::uint32_t index) noexcept {
+    pairs_[index].catch_up(regular_version(index));
+    if (has_regular_keyed_) {
+        hold_version(index);
+    }
+    clear_regular(index);
+    if (is_behind(index)) {
+        pending().set(index);
+    }
+}
+
+void ConnectionPairs::hold_version(std::uint32_t index) noexcept {
+    if (!has_keyed_arrays(index)) {
+        return;
+    }
+    if (PairExtra* const extra = find_extra(index)) {
+        extra->held_max = held_by_regular(index, regular_version(index));
+        extra->held_flush = changes_.flush;
+    }
+}
+
+void ConnectionPairs::membership_changed(std::uint32_t index) noexcept {
+    (void)edit(index);
+    if (PairExtra* const extra = find_extra(index)) {
+        extra->held_max = objects_.at(index)->changelist_state().memberships().before;
+    }
 }
 
 bool ConnectionPairs::meets_regular_conditions(std::uint32_t index) const {
@@ -173,11 +222,18 @@ OwedVersions ConnectionPairs::position_of(std::uint32_t index) const {
     // Told apart only where it makes a difference, so that receivers have more in common.
     position.is_exact = state.is_any_back(pair.sent_version) && is_exact(index);
     if (state.layout().needs_held_version() && extra != nullptr) {
-        position.held_version = extra->in_flight.held_version(pair);
+        position.held_version = held_version(index, pair, *extra);
         const Version joined = extra->joined_version;
         position.joined_version = joined > position.held_version ? joined : 0;
         const Version restarted = extra->restart_version;
         position.restart_version = restarted > position.held_version ? restarted : 0;
+        if (!state.layout().has_atomic_groups()) {
+            const ChangelistState::Memberships memberships = state.memberships();
+            const Version held = position.held_version;
+            position.held_version = held >= memberships.newest   ? memberships.newest
+                                    : held >= memberships.before ? memberships.before
+                                                                 : held;
+        }
     }
     return position;
 }

@@ -37,15 +37,24 @@ class FateCost {
         return record.has_keyed_arrays ? keyed_block : own_block;
     }
 
+    [[nodiscard]] static std::uint32_t of(const SentBundles& bundles) noexcept {
+        return of_bundled(bundles.block_count(), bundles.keyed_count());
+    }
+
     void add(std::uint32_t units) noexcept { units_ += units; }
     void take(std::uint32_t units) noexcept { units_ -= units; }
     void clear() noexcept { units_ = 0; }
 
     [[nodiscard]] bool has_room_for_objects() const noexcept { return units_ < objects_max; }
     [[nodiscard]] bool has_room_for_messages() const noexcept { return units_ < all_max; }
-    /// Whether objects find room when so many blocks of bundles were added.
-    [[nodiscard]] bool has_room_after(std::uint32_t blocks) const noexcept {
-        return units_ + blocks * bundled_block < objects_max;
+    /// Of blocks of bundles, `keyed` of them of objects with keyed arrays.
+    [[nodiscard]] static constexpr std::uint32_t of_bundled(std::uint32_t blocks,
+                                                            std::uint32_t keyed) noexcept {
+        return blocks * bundled_block + keyed * (keyed_block - bundled_block);
+    }
+    /// Whether objects find room when so much was added.
+    [[nodiscard]] bool has_room_after(std::uint32_t units) const noexcept {
+        return units_ + units < objects_max;
     }
 
   private:

@@ -61,6 +61,7 @@ struct LaneBlocks {
         alike.clear();
         placed.clear();
         loose.clear();
+        has_keyed = false;
         bytes.begin(nullptr);
     }
     /// Between flushes, see KeptRoom.
@@ -111,6 +112,7 @@ struct LaneBlocks {
     std::uint32_t run_begin = 0;  ///< where the first of them stands in the run
     Vector<std::uint32_t> loose;  ///< objects that must go alone
     KeptRoom loose_room;
+    bool has_keyed = false;  ///< some object of a block has keyed arrays
 
   private:
     void count(std::uint32_t added, const ObjectBits& objects, std::size_t property_count,

@@ -12,8 +12,8 @@
 
 namespace replayout {
 
-/// What a packet or a bunch is for. The packets in flight are shared among these, and the window of
-/// bunches is; what a cap lets out is shared among those of BudgetShare.
+/// What a packet or a bunch is for. The packets in flight and the window of bunches are divided
+/// among these; a cap is divided among those of BudgetShare.
 enum class Share : std::uint8_t {
     Objects,   ///< opens, and blocks of properties
     Messages,  ///< all other bunches, small ones, and calls with the state that they mean
@@ -41,14 +41,15 @@ struct BunchTag {
     bool is_taken_back = false;
 };
 
-/// Place of a bunch in its row: of queueing while it is unsent, of sending from then on.
+/// Place of a bunch in its row: numbered as it was queued, and from the time it is sent, as it was
+/// sent.
 struct BunchOrder {
     std::uint64_t value = 0;
 
     friend constexpr auto operator<=>(BunchOrder, BunchOrder) noexcept = default;
 };
 
-/// So many bunches, and so many bytes of messages.
+/// Counts of bunches and of message bytes.
 struct ReliableAmount {
     std::uint64_t bunches = 0;
     std::uint64_t bytes = 0;

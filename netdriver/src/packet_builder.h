@@ -70,6 +70,12 @@ inline void write_block_step(ChannelIndex last, ChannelIndex channel,
     }
 }
 
+/// Steps of keyed arrays (SendContext::array_steps_left) of which a packet with so much room for
+/// blocks has one for each byte of them.
+[[nodiscard]] constexpr std::size_t array_steps_per_byte(std::size_t room_bytes) noexcept {
+    return SendContext::array_steps_in_packet / room_bytes;
+}
+
 class PacketBuilder {
   public:
     static constexpr std::size_t packet_bytes_limit = 1'400;

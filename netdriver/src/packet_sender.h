@@ -165,6 +165,10 @@ class PacketSender final : private PacketNotifyHandler {
     /// that there is no cap.
     [[nodiscard]] std::uint32_t send_bundles(BundleRun& run, std::uint32_t begin, std::uint32_t end,
                                              std::span<std::byte> bytes);
+    /// Bundles of that flush, or of one before it, are under way.
+    [[nodiscard]] bool has_bundles_until(std::uint64_t flush) const noexcept {
+        return sent_bundles_.count() > 0 && sent_bundles_.front().first.run->flush() <= flush;
+    }
     /// Bundles under way with a block of that object, of which one was last in a bundle in that
     /// flush. O(bundles under way), where it is not older than all of them.
     [[nodiscard]] std::uint32_t bundles_with(std::uint32_t object_index,

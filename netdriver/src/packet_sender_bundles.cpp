@@ -11,11 +11,12 @@ namespace replayout {
 
 namespace {
 
-/// Blocks of the bundles `begin` <= i < `end`.
-[[nodiscard]] std::uint32_t block_count(const BundleRun& run, std::uint32_t begin,
-                                        std::uint32_t end) noexcept {
-    const std::span<const Bundle> bundles = run.bundles();
-    return begin == end ? 0 : bundles[end - 1].end - bundles[begin].begin;
+/// FateCost of the bundles `begin` <= i < `end`.
+[[nodiscard]] std::uint32_t fate_cost_of(BundleRun& run, std::uint32_t begin,
+                                         std::uint32_t end) noexcept {
+    return begin == end
+               ? 0
+               : FateCost::of({{&run, begin, run.bundles()[begin].all_blocks()}, end - begin});
 }
 
 }  // namespace
@@ -29,7 +30,7 @@ void PacketSender::add_bundle(const SentBundle& bundle) {
     ++open_packet_.bundle_count;
     const std::uint32_t blocks = bundle.block_count();
     stats_.records_sent += blocks;
-    fate_cost_.add(blocks * FateCost::bundled_block);
+    fate_cost_.add(FateCost::of_bundled(blocks, bundle.keyed_count()));
     sent_bundles_.push_back() = {bundle, 1};
 }
 
@@ -46,11 +47,11 @@ std::uint32_t PacketSender::send_bundles(BundleRun& run, std::uint32_t begin, st
     const std::uint32_t first = run.packet_begin(begin);
     std::uint32_t count = std::min(end - begin, window_for(Share::Objects));
     // Near the limit as packet by packet: the last may exceed what may be under way.
-    if (!fate_cost_.has_room_after(run.block_count())) {
-        const auto records_of = [&](std::uint32_t packets) {
-            return block_count(run, first, run.packet_begin(begin + packets));
-        };
-        while (count > 1 && !fate_cost_.has_room_after(records_of(count - 1))) {
+    const auto cost_of = [&](std::uint32_t packets) {
+        return fate_cost_of(run, first, run.packet_begin(begin + packets));
+    };
+    if (!fate_cost_.has_room_after(run.block_count() * FateCost::keyed_block)) {
+        while (count > 1 && !fate_cost_.has_room_after(cost_of(count - 1))) {
             --count;
         }
     }
@@ -90,7 +91,7 @@ std::uint32_t PacketSender::send_bundles(BundleRun& run, std::uint32_t begin, st
     stats_.bytes_sent += byte_count;
     const std::uint32_t blocks = sent.block_count();
     stats_.records_sent += blocks;
-    fate_cost_.add(blocks * FateCost::bundled_block);
+    fate_cost_.add(FateCost::of(sent));
     credit_.sent(count);
     highest_with_content_ = notify_.highest_sent();
     in_flight(Share::Objects) += count;

@@ -148,10 +148,10 @@ void PacketSender::pop_bundles(std::uint32_t count) noexcept {
     SentBundles& front = sent_bundles_.front();
     REPLAYOUT_ASSERT(count <= front.count);
     BundleRun* const run = front.first.run;
-    fate_cost_.take(front.block_count() * FateCost::bundled_block);
+    fate_cost_.take(FateCost::of(front));
     if (count < front.count) {
         front.drop_front(count);
-        fate_cost_.add(front.block_count() * FateCost::bundled_block);
+        fate_cost_.add(FateCost::of(front));
         return;
     }
     sent_bundles_.pop_front();

@@ -95,7 +95,11 @@ struct PairExtra {
     PausedValues paused;
     Version waited_since = 0;  ///< of values whose turn it is, the first of them; else 0
     LeftOutValues left_out;
-    InFlightVersions in_flight;   ///< of layouts that need to know
+    InFlightVersions in_flight;  ///< of layouts that need to know
+    /// While bundles of `held_flush` or before are under way, of which in_flight has no record:
+    /// up to which version all has arrived.
+    Version held_max = 0;
+    std::uint64_t held_flush = 0;
     CompleteVersions complete;    ///< where a call meant the object
     StateAhead ahead;             ///< where a call waits for the object
     Version joined_version = 0;   ///< of keyed arrays: the object's when its channel was opened

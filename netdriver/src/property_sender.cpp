@@ -461,12 +461,18 @@ PropertySender::RegularBlock PropertySender::regular_block(std::uint32_t index,
             return row;
         }
     } else if (const SharedPayload* payload = find_payload(index, position)) {
+        if (!is_bundled(payload->bytes.size(), payload->array_steps)) {
+            return {};
+        }
         return {{payload->bytes.data(), payload->bytes.size()}, payload->property_count, {}};
     }
     if (state.layout().conditions().is_trivial()) {
         state.collect_newest(context_.scratch.owed);  // as for the bundle: such a pair lost nothing
     } else {
         pairs_.collect_owed(index, position, context_.scratch.owed);
+    }
+    if (state.must_restart_arrays(position, context_.scratch.owed)) {
+        return {};
     }
     BitWriter body(body_.first(bytes_max));
     const std::uint64_t sent_before = context_.counters.properties_sent;
@@ -475,12 +481,17 @@ PropertySender::RegularBlock PropertySender::regular_block(std::uint32_t index,
         send_properties(state, position, context_.scratch.owed, body, context_);
     const std::uint64_t sent = context_.counters.properties_sent - sent_before;
     context_.counters.properties_sent = sent_before;
-    if (result != SendResult::Whole || !context_.scratch.left_out.empty()) {
+    if (result != SendResult::Whole || !context_.scratch.left_out.empty() ||
+        !is_bundled(body.byte_count(), context_.scratch.array_steps)) {
         return {};
     }
     const BlockMiss miss = miss_of(index, position);
     keep_payload(index, position, body.bytes());
     return {body.bytes(), static_cast<std::uint32_t>(sent), miss};
+}
+
+bool PropertySender::is_bundled(std::size_t body_bytes, std::size_t array_steps) const noexcept {
+    return array_steps <= body_bytes * array_steps_per_byte(packets_.builder().room_bytes());
 }
 
 PropertySender::RegularBlock PropertySender::regular_row(const ChangelistState& state,

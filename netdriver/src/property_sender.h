@@ -32,8 +32,8 @@ class PropertySender {
                    SentRecords& records, PacketSender& packets, SendContext& context,
                    const NetConfig& config, std::span<std::byte> body, MemoryMeters& memory);
 
-    /// Sends what the pair owes, of an object whose channel is open or about to be: it is pending
-    /// no more, but for what the window has no room for.
+    /// Sends what the pair owes, of an object whose channel is open or about to be. The pair is
+    /// then no longer pending, unless the window has no room.
     [[nodiscard]] SendOutcome replicate_properties(std::uint32_t index);
     /// What a regular pair is owed.
     struct RegularBlock {
@@ -41,10 +41,10 @@ class PropertySender {
         std::uint32_t property_count = 0;
         std::optional<BlockMiss> miss;  ///< nothing: it is a copy
     };
-    /// Of a pair at `position`; valid until the next one, and as long as the caller holds the
-    /// object's lock (ObjectStore::lock). It fits into an empty packet.
+    /// Returns the block for a pair at `position`. It fits into an empty packet, and is valid until
+    /// the next call and while the caller holds the object's lock (ObjectStore::lock).
     [[nodiscard]] RegularBlock regular_block(std::uint32_t index, const OwedVersions& position);
-    /// It was put into a packet.
+    /// Counts a block that was put into a packet.
     void count_regular(std::uint32_t index, const RegularBlock& block);
     /// Values too large for a packet that are under way, and that the client may not see any more:
     /// no byte of them is sent from now on.
@@ -60,7 +60,7 @@ class PropertySender {
         bool has_length;
     };
 
-    /// Of the pair nothing is kept but the pair, and what it is owed depends on versions alone.
+    /// Whether nothing rare is kept of the pair, and what it is owed depends on versions alone.
     [[nodiscard]] bool is_plain(const RepLayout& layout, std::uint32_t index) const;
     [[nodiscard]] OwedVersions position_of_plain(std::uint32_t index,
                                                  const SendingRepState& pair) const;
@@ -83,7 +83,7 @@ class PropertySender {
     /// or one value. Empty: nothing more is owed.
     [[nodiscard]] RepRange next_message(std::uint32_t index, const OwedVersions& position,
                                         std::uint32_t handle);
-    /// Without what is owed of others.
+    /// The owed handles that lie within `handles`.
     [[nodiscard]] ChangeMask owed_within(std::uint32_t index, const RepRange& handles) const;
     /// Where the next parts begin: at the first one that found no room the last time.
     [[nodiscard]] RepCursor take_rest(std::uint32_t index);
@@ -107,6 +107,8 @@ class PropertySender {
     /// Why a whole block was written, in which values may have been left out. Before it is kept.
     [[nodiscard]] BlockMiss miss_of(std::uint32_t index, const OwedVersions& position) const;
     void count_reuse(std::span<const std::byte> block, std::uint32_t property_count);
+    /// A block of that length may be in a bundle, see BundleBuilder::array_steps_per_byte().
+    [[nodiscard]] bool is_bundled(std::size_t body_bytes, std::size_t array_steps) const noexcept;
     /// regular_block() of most blocks where nothing is shared (RowBlock). Without bytes: it is
     /// something else, and nothing was done.
     [[nodiscard]] RegularBlock regular_row(const ChangelistState& state, std::size_t bytes_max);

@@ -157,9 +157,8 @@ void SentRecords::bundles_delivered(const SentBundles& bundles, std::uint32_t co
         const SentBundle accounted = bundle.among(pairs_.tracked());
         context_.counters.blocks_accounted +=
             static_cast<std::uint64_t>(std::popcount(accounted.blocks));
-        accounted.for_each_block([&](const BundleBlock& block) {
-            resolve_record(pairs_.find_extra(block.index), true);
-        });
+        accounted.for_each_block(
+            [&](const BundleBlock& block) { resolve_block(pairs_.find_extra(block.index), true); });
         if (PairValidator* validator = pairs_.validator()) {
             bundle.for_each_block(
                 [&](const BundleBlock& block) { validator->block_delivered(block.index); });
@@ -173,7 +172,7 @@ void SentRecords::bundle_lost(const SentBundle& bundle) {
             validator->block_lost(block.index);
         }
         PairExtra* const extra = pairs_.find_extra(block.index);
-        resolve_record(extra, false);
+        resolve_block(extra, false);
         if (channel_state(pairs_[block.index]) == ChannelState::Closing) {
             return;  // nothing is owed any more
         }
@@ -224,11 +223,15 @@ void SentRecords::owe_lost(std::uint32_t index, PairExtra* extra, const LostPart
 }
 
 void SentRecords::resolve_record(PairExtra* extra, bool is_delivered) {
+    if (extra != nullptr && extra->in_flight.count() > 0) {
+        extra->in_flight.resolved();
+    }
+    resolve_block(extra, is_delivered);
+}
+
+void SentRecords::resolve_block(PairExtra* extra, bool is_delivered) {
     if (extra == nullptr) {
         return;
-    }
-    if (extra->in_flight.count() > 0) {
-        extra->in_flight.resolved();
     }
     extra->ahead.record_resolved();
     CompleteVersions& complete = extra->complete;

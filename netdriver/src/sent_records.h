@@ -82,6 +82,8 @@ class SentRecords {
     void owe_carried(const TakenOfPair& taken);
     /// The oldest record of the pair, which has that extra, is no longer under way.
     static void resolve_record(PairExtra* extra, bool is_delivered);
+    /// The same of a block of a bundle, or of a record.
+    static void resolve_block(PairExtra* extra, bool is_delivered);
     /// What a record or a block carried is owed again.
     void owe_lost(std::uint32_t index, PairExtra* extra, const LostPart& part);
 

@@ -8,14 +8,17 @@
 // call. While the object keeps changing and packets keep getting lost, that may never be: what was
 // lost goes again beside what is new, and one of the packets under way is lost each time. So:
 //
-//     HeldBack    a call found no room beside its state     the object goes as before
-//     Draining    it still finds none after two rounds      no value too large for a packet begins
+//     HeldBack    a call waits for state that cannot go     the object goes as before
+//                 with it
+//     Draining    it still waits after two rounds           no value too large for a packet begins
 //     Going       no such value is under way                everything since the complete version
 //                                                           is sent as such values are; what is
 //                                                           under way goes no other way
 //     (arrived)   the copy is complete as of version()      the call goes
 //
-// A round is over when all that was under way when it began has arrived or was lost.
+// A round is over when all that was under way when it began has arrived or was lost. An object with
+// deltas sends nothing once none of its values is under way, and goes when no record of it is, as a
+// delta begins where the client stands.
 #pragma once
 
 #include <replayout/reflection/diagnostics.h>
@@ -38,7 +41,7 @@ class StateAhead {
     void held_back(std::uint32_t records, std::uint32_t values) noexcept {
         if (stage_ == Stage::Off) {
             stage_ = Stage::HeldBack;
-            // One more each: the state of the call may not have been sent yet.
+            // One record more in each round: the state of the call may not have been sent yet.
             records_left_ = 2 * (records + 1);
             values_left_ = 2 * values;
         }
@@ -52,14 +55,14 @@ class StateAhead {
         values_left_ = is_last || values_left_ == 0 ? 0 : values_left_ - 1;
         end_rounds();
     }
-    /// The state is owed, and is to go out.
+    /// The state is owed, and is to go out. Requires is_draining().
     void go() noexcept {
         REPLAYOUT_ASSERT(is_draining());
         *this = {};
         stage_ = Stage::Going;
     }
-    /// Everything before that handle went out, as it is at `version` of the object. `is_all`: no
-    /// handle is left.
+    /// All handles before `next_handle` have been sent. The first call sets version(), later ones
+    /// keep it. `is_all`: no handle is left. Requires is_going().
     void sent(Version version, std::uint32_t next_handle, bool is_all) noexcept {
         REPLAYOUT_ASSERT(is_going());
         version_ = version_ == 0 ? version : version_;
@@ -70,7 +73,7 @@ class StateAhead {
     void stop() noexcept { *this = {}; }
 
     [[nodiscard]] bool is_all_sent() const noexcept { return is_all_sent_; }
-    /// With the first values that it goes with: of none the client will have an older one.
+    /// The client will have no older value than at this version. 0: nothing was sent yet.
     [[nodiscard]] Version version() const noexcept { return version_; }
     [[nodiscard]] std::uint32_t next_handle() const noexcept { return next_handle_; }
 

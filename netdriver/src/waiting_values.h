@@ -47,9 +47,9 @@ class WaitingValues final : public ReceiverIds {
     /// Objects with a paused value for which there was no room.
     [[nodiscard]] ValueTurns& turns() noexcept { return turns_; }
     [[nodiscard]] const ValueTurns& turns() const noexcept { return turns_; }
-    /// Of those whose turn it is, with room for so many fragments, all values that wait are owed,
-    /// and they are pending. Calls `bool visit(index)` for each.
-    /// False: there is no room after all, and the others keep their places.
+    /// Gives a turn to as many objects as `room` fragments allow: marks their waiting values as
+    /// owed and them as pending, and calls `bool visit(index)` for each. Where that returns false,
+    /// there is no room after all, and the others keep their places.
     template <typename Visitor>
     void begin_turns(std::uint32_t room, Visitor visit) {
         turns_.begin_round(
@@ -60,13 +60,13 @@ class WaitingValues final : public ReceiverIds {
             });
     }
 
-    /// A fragment of a value that travels reliably.
+    /// Notes that a fragment of a value that travels reliably was delivered.
     void value_delivered(const BunchTag& tag);
-    /// A message of the object's channel.
+    /// Notes that a message of the object's channel was delivered.
     void message_delivered(const BunchTag& tag);
-    /// Of an object that the client has: changes of values that it has by now may go out again.
+    /// Lets changes go out again of values of this object that were delivered. The client has it.
     void resume_values(std::uint32_t index);
-    /// The oldest block of the pair is no more under way.
+    /// The pair's oldest block is no longer under way.
     void resolve_deltas(std::uint32_t index, bool is_delivered);
 
     /// The client has the object now: what waited for it is owed again.
@@ -74,8 +74,8 @@ class WaitingValues final : public ReceiverIds {
     /// The object is about to be removed: nothing of it waits, and nothing waits for it.
     void forget_object(std::uint32_t index);
 
-    /// Whether any value of the object waits for another object.
-    /// Or for a net_serialize to answer otherwise.
+    /// Whether a value of the object waits for another object, or for net_serialize to answer
+    /// otherwise.
     [[nodiscard]] bool has_unmapped(std::uint32_t index) const noexcept {
         return unmapped_.is_waiting(index) || put_off_.contains(index);
     }

@@ -144,6 +144,22 @@ VersionInterval ChangelistState::versions_to_repeat(RepHandle handle,
     return {last_changed - 1, last_changed};
 }
 
+ChangelistState::Memberships ChangelistState::memberships() const noexcept {
+    Memberships all;
+    for (const RepHandle handle : layout_->keyed_handles()) {
+        const RepLayoutCmd& cmd = layout_->cmd(layout_->cmd_of(layout_->root(), handle));
+        const auto& array = shadow_value<ShadowKeyedArray>(shadow() + cmd.shadow_offset);
+        for (const Version version : {array.membership_version_before, array.membership_version}) {
+            if (version > all.newest) {
+                all.before = std::exchange(all.newest, version);
+            } else if (version < all.newest) {
+                all.before = std::max(all.before, version);
+            }
+        }
+    }
+    return all;
+}
+
 bool ChangelistState::must_restart_arrays(const OwedVersions& position,
                                           const ChangeMask& handles) const noexcept {
     if (!layout_->has_keyed_arrays()) {

@@ -183,6 +183,10 @@ class KeyedArrayComparer {
             }
         }
         is_changed = remove_gone() || is_changed;
+        if (is_changed) {
+            kept_.membership_version_before =
+                std::exchange(kept_.membership_version, context_.version);
+        }
         kept_.elements.count = 0;
         std::swap(kept_.elements, scratch.elements);
         kept_.items.swap(scratch.items);

@@ -169,7 +169,9 @@ std::size_t measure_block(ChangelistState& state, const OwedVersions& position,
     for (std::uint32_t bit = owed.next(0); bit < owed.bit_count(); bit = owed.next(bit + 1)) {
         bits += properties.measure(RepHandle{bit + 1});
     }
-    return (bits + 7) / 8;
+    const std::size_t byte_count = (bits + 7) / 8;
+    context.scratch.array_steps = array_steps_of_block(state, position, owed, byte_count);
+    return byte_count;
 }
 
 }  // namespace replayout

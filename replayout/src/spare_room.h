@@ -12,13 +12,16 @@
 
 namespace replayout {
 
-/// A value of `size` bytes lies in memory of `capacity` bytes: it is to move to less.
+/// Whether a value of `size` bytes should move to less memory than its `capacity`: that is more
+/// than a kilobyte, below which it is not worth an allocation, and less than a quarter used, so
+/// that a size which doubles and halves again stays where it is.
 [[nodiscard]] constexpr bool has_spare_room(std::size_t size, std::size_t capacity) noexcept {
     constexpr std::size_t room_kept_max = 1024;
     return capacity > room_kept_max && size < capacity / 4;
 }
 
-/// Empties `values`, which is to hold `count` next.
+/// Clears `values`. Gives their memory back if the next `count` elements need less than a quarter
+/// of it.
 template <typename T>
 void clear_for(Vector<T>& values, std::size_t count) noexcept {
     values.clear();

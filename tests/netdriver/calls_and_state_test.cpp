@@ -60,7 +60,7 @@ struct Number {
 struct Desk;
 std::function<void(const Desk& desk, std::uint32_t number)> on_number;
 
-/// Each of its properties says a number.
+/// Every property holds the number of the last update.
 struct Desk {
     std::uint32_t plain = 0;
     std::vector<std::uint32_t> numbers;
@@ -87,7 +87,7 @@ struct Desk {
     return text.empty() ? 0 : static_cast<std::uint32_t>(std::stoul(text));
 }
 
-/// `has_deltas`: and properties with deltas of their own, which have a call wait until all of them
+/// `has_deltas`: and properties with deltas of their own, which make a call wait until all of them
 /// are there.
 template <bool has_deltas>
 [[nodiscard]] Result<const Type*> build_desk(TypeRegistry& registry) {
@@ -145,7 +145,7 @@ void set_numbers(Desk& desk, std::uint32_t number, const Kinds& kinds) {
     }
 }
 
-/// The least that it says, of numbers as of which it must be `number`, and `large`.
+/// Whether every small property is at least at `number`, and every large one at least at `large`.
 [[nodiscard]] bool says_at_least(const Desk& desk, std::uint32_t number, std::uint32_t large,
                                  bool has_delta) {
     bool is_right = desk.plain >= number && !desk.numbers.empty() && !desk.entries.empty() &&

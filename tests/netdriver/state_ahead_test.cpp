@@ -31,17 +31,17 @@ TEST_CASE("State ahead: it begins to drain when two rounds of records are over",
     CHECK_FALSE(ahead.may_begin_values());
 }
 
-TEST_CASE("State ahead: values under way are waited for twice, or until there is none",
+TEST_CASE("State ahead: it drains after two rounds of values, or when none is under way",
           "[netdriver][state_ahead]") {
-    for (const bool is_ever_last : {false, true}) {
-        INFO("ever the last " << is_ever_last);
+    for (const bool is_last : {false, true}) {
+        INFO("the last " << is_last);
         StateAhead ahead;
         ahead.held_back(0, 2);
         resolve_records(ahead, 2);
         ahead.value_resolved(false);
         CHECK_FALSE(ahead.is_draining());
-        ahead.value_resolved(is_ever_last);
-        CHECK(ahead.is_draining() == is_ever_last);
+        ahead.value_resolved(is_last);
+        CHECK(ahead.is_draining() == is_last);
         ahead.value_resolved(false);
         ahead.value_resolved(false);
         CHECK(ahead.is_draining());

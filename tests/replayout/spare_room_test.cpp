@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// An object that was large once takes the memory of what it is.
+// An object that was large once gives its memory back when it is small again.
+// Private, and not to be seen through any public header.
+#include "../../replayout/src/spare_room.h"
+
 #include <replayout/changelist_state.h>
 
 #include <algorithm>
@@ -64,7 +67,7 @@ struct Ledger {
 
 }  // namespace
 
-TEST_CASE("ChangelistState: an object that was large once takes the memory of what it is",
+TEST_CASE("ChangelistState: an object that was large once gives its memory back when it is small",
           "[replayout][changelist_state]") {
     RepLayoutOptions options;
     options.limits = {4'096, 4'096};
@@ -89,15 +92,49 @@ TEST_CASE("ChangelistState: an object that was large once takes the memory of wh
     for (std::uint32_t size = 1; size < 8; ++size) {
         update_to(size);
     }
-    // Less than a kilobyte of each of those may stay, and 256 deletions of each of two arrays.
+    // A kilobyte may stay of each of four texts and arrays and of both their previous values, and
+    // of five rows of each of two keyed arrays, of which 256 deletions of 16 bytes stay too:
+    // 30,000.
     CHECK(resource.bytes_in_use() < small + 24'000);
     // What a value takes that stays about as large is not given back and taken again.
+    const auto go_up_and_down = [&] {
+        for (int round = 0; round < 20; ++round) {
+            update_to(3);
+            update_to(7);
+        }
+    };
+    go_up_and_down();
     const std::uint64_t taken = resource.allocation_count();
-    for (int round = 0; round < 20; ++round) {
-        update_to(3);
-        update_to(7);
-    }
+    go_up_and_down();
     CHECK(resource.allocation_count() == taken);
+}
+
+TEST_CASE("Spare room: more than a kilobyte, of which less than a quarter is used",
+          "[replayout][spare_room]") {
+    CHECK_FALSE(has_spare_room(0, 1'024));
+    CHECK(has_spare_room(0, 1'025));
+    CHECK_FALSE(has_spare_room(1'000, 4'000));
+    CHECK(has_spare_room(999, 4'000));
+}
+
+TEST_CASE("Spare room: what is assigned or cleared keeps its memory, or gives it back",
+          "[replayout][spare_room]") {
+    CountingResource resource;
+    PmrString text(&resource);
+    assign_text(text, std::string(4'000, 'a'));
+    assign_text(text, std::string(1'500, 'b'));
+    CHECK(text.capacity() >= 4'000);
+    assign_text(text, "short");
+    CHECK(text == "short");
+    CHECK(resource.bytes_in_use() == 0);
+
+    Vector<std::uint64_t> values((Allocator<std::uint64_t>(&resource)));
+    values.assign(1'000, 7);
+    clear_for(values, 400);
+    CHECK(values.empty());
+    CHECK(values.capacity() == 1'000);
+    clear_for(values, 200);
+    CHECK(resource.bytes_in_use() == 0);
 }
 
 }  // namespace replayout::test

@@ -186,6 +186,15 @@ class ChangelistState {
     [[nodiscard]] VersionInterval versions_to_repeat(RepHandle handle,
                                                      Version sent_version) const noexcept;
 
+    /// The last version at which elements of a keyed array came or went, and the last one before
+    /// that; 0: there is none. Of a layout without atomic groups all who hold the versions up to
+    /// one of these, and not those up to the next, are owed the same of a change.
+    struct Memberships {
+        Version newest = 0;
+        Version before = 0;
+    };
+    [[nodiscard]] Memberships memberships() const noexcept;
+
     /// A receiver at `position` is to be sent these values in parts, and a keyed array among them
     /// might become more than it takes: then all of the object's begin anew for it, now
     /// (OwedVersions::restart_version).

@@ -165,8 +165,11 @@ struct ShadowKeyedArray {
     Scratch scratch;
     std::uint64_t removed_count = 0;  ///< of all that ever were
     Version first_changed = 0;        ///< 0: it never did
-    Version forgotten_through = 0;    ///< deletions up to this version may be missing
-    std::uint32_t mark = 0;           ///< of a fast array: what its key was
+    // The last version at which elements came or went, and the one before that; 0: there is none.
+    Version membership_version = 0;
+    Version membership_version_before = 0;
+    Version forgotten_through = 0;  ///< deletions up to this version may be missing
+    std::uint32_t mark = 0;         ///< of a fast array: what its key was
     /// Of a fast array: nobody has looked at it, so that its marks say nothing yet. Those of the
     /// archetype are no other object's.
     bool is_unseen = true;

@@ -154,6 +154,8 @@ class RepLayout {
         return !groups_.empty() || has_keyed_arrays();
     }
 
+    /// Of the object itself, or of elements of arrays.
+    [[nodiscard]] bool has_atomic_groups() const noexcept { return !groups_.empty(); }
     [[nodiscard]] bool has_keyed_arrays() const noexcept { return !keyed_handles_.empty(); }
     /// The handles of the keyed arrays.
     [[nodiscard]] std::span<const RepHandle> keyed_handles() const noexcept {

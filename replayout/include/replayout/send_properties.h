@@ -243,8 +243,8 @@ struct RepCursor {
 [[nodiscard]] std::size_t measure_property(ChangelistState& state, const OwedVersions& position,
                                            RepHandle handle, SendContext& context);
 
-/// Bytes of a block with all of `owed`, which must not be empty. For what is too large for a
-/// packet.
+/// Bytes of a block with all of `owed`, which must not be empty; also sets
+/// SendScratch::array_steps. For what is too large for a packet.
 [[nodiscard]] std::size_t measure_block(ChangelistState& state, const OwedVersions& position,
                                         const ChangeMask& owed, SendContext& context);
 

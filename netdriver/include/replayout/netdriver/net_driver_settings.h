@@ -22,7 +22,7 @@ struct NetDriverSettings {
     InterestSettings interest;  ///< of a server
     /// Decides, with the time of connect(), what is random: the number of a session. Give each
     /// process another one: a client that comes back under the number of a session that the server
-    /// still believes in is heard only after that has timed out.
+    /// still believes in joins a round trip later, under another number.
     std::uint64_t seed = 1;
     /// What is computed once for all connections. Less is for measuring; never changes a byte.
     SharingLevel sharing = SharingLevel::Bundles;
