@@ -3,6 +3,8 @@
 
 #include "instructions/counted_tick.h"
 
+#include <replayout/reflection/hash.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -37,6 +39,10 @@ std::size_t AnsweringClients::hand_out(PeerId& peer, std::span<std::byte> buffer
     peer = entry.peer;
     std::memcpy(buffer.data(), bytes.data(), std::min(bytes.size(), buffer.size()));
     return std::min(bytes.size(), buffer.size());
+}
+
+void AnsweringClients::add_to_digest(PeerId peer, std::span<const std::byte> datagram) noexcept {
+    digest_ = hash64(hash64(datagram), hash64(peer.value, digest_));
 }
 
 void AnsweringClients::send(PeerId peer, std::span<const std::byte> datagram) {

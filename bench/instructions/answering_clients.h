@@ -36,8 +36,18 @@ class AnsweringClients final : public Transport {
         return clients_.packets();
     }
 
+    /// From now on, until it is called again, digest() takes in what is sent. That takes time.
+    void set_digesting(bool is_digesting) noexcept { is_digesting_ = is_digesting; }
+    /// Of the packets that it took in: to whom, their bytes and their order.
+    [[nodiscard]] std::uint64_t digest() const noexcept { return digest_; }
+
     // For replayout_uncounted_send and _receive alone.
-    void take(PeerId peer, std::span<const std::byte> datagram) { clients_.send(peer, datagram); }
+    void take(PeerId peer, std::span<const std::byte> datagram) {
+        if (is_digesting_) {
+            add_to_digest(peer, datagram);
+        }
+        clients_.send(peer, datagram);
+    }
     [[nodiscard]] std::size_t hand_out(PeerId& peer, std::span<std::byte> buffer);
 
     // Transport
@@ -48,6 +58,10 @@ class AnsweringClients final : public Transport {
     [[nodiscard]] std::size_t receive(PeerId& peer, std::span<std::byte> buffer) override;
 
   private:
+    void add_to_digest(PeerId peer, std::span<const std::byte> datagram) noexcept;
+
+    bool is_digesting_ = false;
+    std::uint64_t digest_ = 0;
     ScriptedClients clients_;
     std::vector<match::DatagramList> answers_;  // a ring of ticks; the one that is due comes first
     std::size_t due_ = 0;                       // into answers_

@@ -49,6 +49,9 @@ class RunningServer {
     /// Why what was played is worth nothing; empty when it is.
     [[nodiscard]] std::string fault() const;
     [[nodiscard]] const NetStats& stats() const noexcept { return server_.stats(); }
+    /// AnsweringClients::set_digesting(), digest().
+    void set_digesting(bool is_digesting) noexcept { clients_.set_digesting(is_digesting); }
+    [[nodiscard]] std::uint64_t digest() const noexcept { return clients_.digest(); }
     /// The packets of the last tick, in the order in which they were sent.
     [[nodiscard]] std::span<const ScriptedClients::Packet> packets() const noexcept {
         return clients_.packets();

@@ -30,7 +30,7 @@ BundleBuilder::BundleBuilder(const ObjectStore& objects, const FlushChanges& cha
       bytes_(room_bytes, &memory.scratch),
       taken_(Allocator<std::uint64_t>(&memory.scratch)),
       loose_(Allocator<std::uint32_t>(&memory.scratch)),
-      changed_memberships_(Allocator<std::uint32_t>(&memory.scratch)),
+      pivoted_(Allocator<std::uint32_t>(&memory.scratch)),
       values_(Allocator<LaidDownValue>(&memory.scratch)),
       value_ends_(Allocator<std::size_t>(&memory.scratch)) {
     begin_run();
@@ -46,6 +46,18 @@ void BundleBuilder::drop(BundleRun* run) noexcept {
     REPLAYOUT_ASSERT(!run->is_held());
     run->~BundleRun();
     resource_->deallocate(run, sizeof(BundleRun), alignof(BundleRun));
+}
+
+void BundleBuilder::give_back() {
+    clear();
+    for (BundleRun* run : runs_) {
+        if (run != run_) {
+            drop(run);
+        }
+    }
+    runs_.assign(1, run_);
+    runs_.shrink_to_fit();
+    run_->give_back();
 }
 
 void BundleBuilder::trim() {
@@ -90,8 +102,9 @@ void BundleBuilder::clear() noexcept {
     bytes_.begin(run_);
     taken_.clear();
     loose_.clear();
-    has_keyed_ = false;
-    changed_memberships_.clear();
+    has_held_ = false;
+    has_pivots_ = false;
+    pivoted_.clear();
     values_.clear();
     value_ends_.clear();
 }
@@ -101,7 +114,8 @@ namespace {
 [[nodiscard]] const LayoutFacts& facts_of(const RepLayout& layout, LayoutFacts& facts) noexcept {
     if (facts.layout != &layout) {
         facts = {&layout, may_be_regular(layout),
-                 layout.handle_count() <= 64 && layout.conditions().is_trivial()};
+                 layout.handle_count() <= 64 && layout.conditions().is_trivial(),
+                 layout.needs_held_version()};
     }
     return facts;
 }
@@ -210,9 +224,9 @@ BundleBuilder::LaidDown BundleBuilder::lay_down(std::uint32_t index, BundleBlock
     }
     block.index = index;
     block.version = state.version();
-    if (state.layout().has_keyed_arrays()) {
-        block.keyed = state.memberships().newest == block.version ? KeyedBlock::NewMembership
-                                                                  : KeyedBlock::Keyed;
+    if (bytes.layout_facts.needs_held_version) {
+        block.needs_held_version = true;
+        block.is_pivot = state.pivots().newest == block.version;
     }
     if (!has_bytes() || !lay_down_row(block, state, bytes, context)) {
         if (unasked_.test(index)) {
@@ -235,7 +249,11 @@ BundleBuilder::LaidDown BundleBuilder::lay_down(std::uint32_t index, BundleBlock
 [[gnu::noinline]] bool BundleBuilder::collect_owed(const NetworkObjectInfo& info,
                                                    ChangeMask& owed) const {
     const ChangelistState& state = info.changelist_state();
-    state.collect_newest(owed);
+    if (state.layout().has_atomic_groups()) {
+        state.collect_owed(position_before_newest(state), owed);
+    } else {
+        state.collect_newest(owed);
+    }
     if (!state.layout().conditions().is_trivial()) {
         state.conditions().filter(regular_conditions(info.facts()), owed);
     }
@@ -255,9 +273,13 @@ BundleBuilder::LaidDown BundleBuilder::lay_down(std::uint32_t index, BundleBlock
     if (!type_counters_.empty()) {
         context.type_counters = &type_counters_[info.layout_number()];
     }
-    const OwedVersions position = position_before_newest(info.changelist_state());
-    const bool is_keyed = block.keyed != KeyedBlock::None;
-    if (is_keyed && info.changelist_state().must_restart_arrays(position, context.scratch.owed)) {
+    OwedVersions position;
+    position.sent_version = block.version - 1;
+    if (bytes.layout_facts.needs_held_version) {
+        position.held_version = held_before_regular(info.changelist_state(), block.version);
+    }
+    if (bytes.layout_facts.needs_held_version &&
+        info.changelist_state().must_restart_arrays(position, context.scratch.owed)) {
         return false;
     }
     const SendResult result =
@@ -265,7 +287,8 @@ BundleBuilder::LaidDown BundleBuilder::lay_down(std::uint32_t index, BundleBlock
     block.property_count = static_cast<std::uint16_t>(counters.properties_sent - sent_before);
     counters.properties_sent = sent_before;  // who takes it sends it
     if (result != SendResult::Whole || !context.scratch.left_out.empty() ||
-        (is_keyed && context.scratch.array_steps > body.byte_count() * array_steps_per_byte())) {
+        (bytes.layout_facts.needs_held_version &&
+         context.scratch.array_steps > body.byte_count() * array_steps_per_byte())) {
         return false;
     }
     bytes.make_room(channel, body.byte_count());
@@ -326,11 +349,13 @@ void BundleBuilder::finish(std::span<const std::uint32_t> order, SendContext& co
     if (!order.empty()) {
         run_->find_places(changes_);
     }
-    if (has_keyed_) {
-        run_->find_keyed();
+    if (has_held_) {
+        run_->find_held();
+    }
+    if (has_pivots_) {
         for (const BundleBlock& block : run_->blocks()) {
-            if (block.keyed == KeyedBlock::NewMembership) {
-                changed_memberships_.push_back(block.index);
+            if (block.is_pivot) {
+                pivoted_.push_back(block.index);
             }
         }
     }
@@ -344,7 +369,8 @@ inline void BundleBuilder::add(std::uint32_t index, SendContext& context) {
     switch (lay_down(index, block, bytes_, context)) {
         case LaidDown::Block:
             note_values(context.scratch);
-            has_keyed_ = has_keyed_ || block.keyed != KeyedBlock::None;
+            has_held_ = has_held_ || block.needs_held_version;
+            has_pivots_ = has_pivots_ || block.is_pivot;
             add_block(block);
             break;
         case LaidDown::Loose:

@@ -26,24 +26,25 @@ namespace replayout {
 [[nodiscard]] LifetimeConditionSet regular_conditions(const ObjectFacts& facts) noexcept;
 
 /// Whether objects of that layout may have regular pairs: what such a pair is owed depends on
-/// versions alone, and where elements of keyed arrays come and go on whether that has arrived.
+/// versions alone, and on whether the last pivot has arrived (ChangelistState::pivots).
 [[nodiscard]] inline bool may_be_regular(const RepLayout& layout) noexcept {
-    return layout.is_fully_shared() && !layout.has_atomic_groups() && !layout.has_delta_structs();
+    return layout.is_fully_shared() && !layout.has_groups_of_arrays() &&
+           !layout.has_delta_structs();
 }
 
-/// What a regular pair holds of keyed arrays when `version` is about to be sent: all up to the last
-/// version before it at which elements came or went.
+/// Up to which version a regular pair holds everything for certain when `version` is about to be
+/// sent, as far as that makes a difference: the last pivot before it.
 [[nodiscard]] inline Version held_before_regular(const ChangelistState& state,
                                                  Version version) noexcept {
-    const ChangelistState::Memberships memberships = state.memberships();
-    return memberships.newest < version ? memberships.newest : memberships.before;
+    const ChangelistState::Pivots pivots = state.pivots();
+    return pivots.newest < version ? pivots.newest : pivots.before;
 }
 
 /// What a pair is owed that was sent the version before the newest one, and lost nothing since.
 [[nodiscard]] inline OwedVersions position_before_newest(const ChangelistState& state) noexcept {
     OwedVersions position;
     position.sent_version = state.version() - 1;
-    position.held_version = state.layout().has_keyed_arrays()
+    position.held_version = state.layout().needs_held_version()
                                 ? held_before_regular(state, state.version())
                                 : Version{0};
     return position;
@@ -82,6 +83,8 @@ class BundleBuilder {
                         std::span<const std::uint32_t> order);
     /// Nobody takes anything in this flush.
     void clear() noexcept;
+    /// Nobody is connected: as clear(), and gives back all runs and their room.
+    void give_back();
     /// Between flushes: gives back runs and room that were not needed lately, see KeptRoom.
     void trim();
 
@@ -127,9 +130,10 @@ class BundleBuilder {
     [[nodiscard]] std::span<const std::uint32_t> loose() const noexcept {
         return {loose_.data(), loose_.size()};
     }
-    /// Objects among those of the run of which elements of keyed arrays came or went.
-    [[nodiscard]] std::span<const std::uint32_t> changed_memberships() const noexcept {
-        return {changed_memberships_.data(), changed_memberships_.size()};
+    /// Objects among those of the run of which the version of this flush is a pivot
+    /// (ChangelistState::pivots).
+    [[nodiscard]] std::span<const std::uint32_t> pivoted() const noexcept {
+        return {pivoted_.data(), pivoted_.size()};
     }
     /// What a block of an object with keyed arrays may cost its receiver at most, for each byte of
     /// its body (SendContext::array_steps_left); one that costs more goes alone. So whatever blocks
@@ -233,9 +237,10 @@ class BundleBuilder {
     Contents contents_ = Contents::Objects;
     Vector<std::uint64_t> taken_;              // by bundle
     std::atomic<std::uint32_t> taken_end_{0};  // all blocks of those before it were taken
-    bool has_keyed_ = false;                   // some object of a block has keyed arrays
+    bool has_held_ = false;                    // the layout of some block needs the held version
     Vector<std::uint32_t> loose_;
-    Vector<std::uint32_t> changed_memberships_;
+    bool has_pivots_ = false;  // of some object of a block the version of the flush is one
+    Vector<std::uint32_t> pivoted_;
     std::span<TypeCounters> type_counters_;
     Vector<LaidDownValue> values_;    // of all blocks, one block behind the other
     Vector<std::size_t> value_ends_;  // in values_, by block

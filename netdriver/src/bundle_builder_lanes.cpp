@@ -68,7 +68,8 @@ void BundleBuilder::lay_down_in_lane(std::uint32_t index, LaneBlocks& blocks,
     BundleBlock block;
     switch (lay_down(index, block, blocks.bytes, context)) {
         case LaidDown::Block:
-            blocks.has_keyed = blocks.has_keyed || block.keyed != KeyedBlock::None;
+            blocks.has_held = blocks.has_held || block.needs_held_version;
+            blocks.has_pivots = blocks.has_pivots || block.is_pivot;
             blocks.add_block(block);
             break;
         case LaidDown::Loose:
@@ -82,7 +83,8 @@ void BundleBuilder::lay_down_in_lane(std::uint32_t index, LaneBlocks& blocks,
 void BundleBuilder::place(LaneBlocks& blocks) {
     blocks.run_begin = run_->append_room(blocks.blocks.size());
     loose_.insert(loose_.end(), blocks.loose.begin(), blocks.loose.end());
-    has_keyed_ = has_keyed_ || blocks.has_keyed;
+    has_held_ = has_held_ || blocks.has_held;
+    has_pivots_ = has_pivots_ || blocks.has_pivots;
     LaneBlockWalk walk(blocks);
     std::uint32_t first = 0;
     for (const AlikeBlocks& alike : blocks.alike) {

@@ -30,12 +30,12 @@ void BundleRun::find_places(const FlushChanges& changes) {
     }
 }
 
-void BundleRun::find_keyed() noexcept {
-    has_keyed_ = true;
+void BundleRun::find_held() noexcept {
+    has_held_ = true;
     for (Bundle& bundle : bundles_) {
         for (std::uint32_t i = bundle.begin; i < bundle.end; ++i) {
-            if (blocks_[i].keyed != KeyedBlock::None) {
-                bundle.keyed_blocks |= std::uint64_t{1} << (i - bundle.begin);
+            if (blocks_[i].needs_held_version) {
+                bundle.held_blocks |= std::uint64_t{1} << (i - bundle.begin);
             }
         }
     }

@@ -34,13 +34,6 @@
 
 namespace replayout {
 
-/// What keyed arrays mean for a block.
-enum class KeyedBlock : std::uint8_t {
-    None,           ///< the object has none
-    Keyed,          ///< it has some
-    NewMembership,  ///< and elements came or went with the version of the block
-};
-
 struct BundleBlock {
     BundleBlock() = default;
     BundleBlock(std::uint32_t object_index, Version to_version, std::size_t offset,
@@ -58,8 +51,9 @@ struct BundleBlock {
     std::uint32_t byte_offset = 0;  ///< of its head, in the bytes of the run
     std::uint16_t head_bytes = 0;   ///< as it stands behind the block before it, if there is one
     std::uint16_t property_count = 0;
-    std::uint16_t body_bytes = 0;  ///< where it is laid down, or measured
-    KeyedBlock keyed = KeyedBlock::None;
+    std::uint16_t body_bytes = 0;     ///< where it is laid down, or measured
+    bool needs_held_version = false;  ///< the layout does
+    bool is_pivot = false;            ///< the version is one (ChangelistState::pivots)
 };
 
 /// Blocks begin <= b < end of a run, at most 64: as many as a word has bits.
@@ -79,8 +73,8 @@ struct Bundle {
     std::uint32_t bytes_begin = 0;
     std::uint32_t bytes_end = 0;
     std::uint32_t packet = 0;  ///< of BundleRun::packet_begin()
-    /// Bit i for block begin + i: its object has keyed arrays.
-    std::uint64_t keyed_blocks = 0;
+    /// Bit i for block begin + i: its layout needs the held version.
+    std::uint64_t held_blocks = 0;
 
     [[nodiscard]] std::uint32_t block_count() const noexcept { return end - begin; }
     /// Bit i for block begin + i.
@@ -187,8 +181,8 @@ class BundleRun {
                                           const BitRow& objects) const noexcept;
 
     [[nodiscard]] std::uint64_t flush() const noexcept { return flush_; }
-    /// Some object of a block has keyed arrays.
-    [[nodiscard]] bool has_keyed() const noexcept { return has_keyed_; }
+    /// The layout of some block needs the held version (RepLayout::needs_held_version).
+    [[nodiscard]] bool has_held() const noexcept { return has_held_; }
 
     // A connection that has sent some of it holds it until it knows what became of all that.
 
@@ -212,6 +206,15 @@ class BundleRun {
         placed_room_.trim(placed_);
         places_room_.trim(places_);
     }
+    /// Of one that has begun and holds nothing: all of its room.
+    void give_back() noexcept {
+        blocks_.shrink_to_fit();
+        bundles_.shrink_to_fit();
+        packets_.shrink_to_fit();
+        words_.shrink_to_fit();
+        placed_.shrink_to_fit();
+        places_.shrink_to_fit();
+    }
     /// Before anything is added: the flush that it is of.
     void begin(std::uint64_t flush) noexcept {
         flush_ = flush;
@@ -226,7 +229,7 @@ class BundleRun {
         packets_.clear();
         placed_.clear();
         places_.clear();
-        has_keyed_ = false;
+        has_held_ = false;
         begins_packet_ = true;
         begin_bundle();
     }
@@ -310,8 +313,8 @@ class BundleRun {
     /// Behind the last bundle, where blocks do not lie in the order of the objects: of all that
     /// changed.
     void find_places(const FlushChanges& changes);
-    /// Behind the last bundle, where some object of a block has keyed arrays.
-    void find_keyed() noexcept;
+    /// Behind the last bundle, where the layout of some block needs the held version.
+    void find_held() noexcept;
 
   private:
     [[nodiscard]] static std::uint32_t place_number(const PlacedObjects& among,
@@ -342,7 +345,7 @@ class BundleRun {
     std::uint32_t unbundled_properties_ = 0;
     std::uint32_t unbundled_bytes_ = 0;
     bool begins_packet_ = true;  // the next bundle does
-    bool has_keyed_ = false;
+    bool has_held_ = false;
     std::uint64_t flush_ = 0;
     std::atomic<std::uint32_t> holders_{0};
 };
@@ -358,11 +361,11 @@ struct SentBundle {
         return blocks == whole.all_blocks() ? whole.block_count()
                                             : static_cast<std::uint32_t>(std::popcount(blocks));
     }
-    /// Those of objects that have keyed arrays.
-    [[nodiscard]] std::uint32_t keyed_count() const noexcept {
-        return run->has_keyed() ? static_cast<std::uint32_t>(
-                                      std::popcount(blocks & run->bundles()[bundle].keyed_blocks))
-                                : 0;
+    /// Those of layouts that need the held version.
+    [[nodiscard]] std::uint32_t held_count() const noexcept {
+        return run->has_held() ? static_cast<std::uint32_t>(
+                                     std::popcount(blocks & run->bundles()[bundle].held_blocks))
+                               : 0;
     }
     /// Calls `visit(const BundleBlock&)` for each.
     template <typename Visitor>
@@ -396,14 +399,14 @@ struct SentBundles {
         return count == 1 ? first.block_count()
                           : bundles[first.bundle + count - 1].end - bundles[first.bundle].begin;
     }
-    /// Of these, those of objects that have keyed arrays.
-    [[nodiscard]] std::uint32_t keyed_count() const noexcept {
-        if (!first.run->has_keyed()) {
+    /// Of these, those of layouts that need the held version.
+    [[nodiscard]] std::uint32_t held_count() const noexcept {
+        if (!first.run->has_held()) {
             return 0;
         }
         std::uint32_t result = 0;
         for (std::uint32_t i = 0; i < count; ++i) {
-            result += (*this)[i].keyed_count();
+            result += (*this)[i].held_count();
         }
         return result;
     }

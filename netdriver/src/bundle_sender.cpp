@@ -88,7 +88,7 @@ bool BundleSender::has_room_for_all(const BundleBuilder& bundles) {
         needed += sums.body_bytes + sums.blocks * block_step_bytes_max;
     }
     // A block may end one half full, or cost too many steps behind what the open one has.
-    const std::size_t packets = needed / packet_bytes * 2 + (run.has_keyed() ? 2 : 1);
+    const std::size_t packets = needed / packet_bytes * 2 + (run.has_held() ? 2 : 1);
     return needed + packets * packet_header_bytes_max <= room_bytes;
 }
 
@@ -118,9 +118,9 @@ bool BundleSender::take_found(BundleBuilder& bundles, bool is_all) {
         }
     }
     pairs_.caught_up();
-    for (const std::uint32_t index : bundles.changed_memberships()) {
+    for (const std::uint32_t index : bundles.pivoted()) {
         if (pairs_.is_regular(index)) {
-            pairs_.membership_changed(index);
+            pairs_.pivot_sent(index);
         }
     }
     return is_all_sent;
@@ -245,7 +245,7 @@ std::uint32_t BundleSender::copy_blocks(const BundleBuilder& bundles, std::uint3
             ++next;
         }
     }
-    if (bundles.run().has_keyed()) {
+    if (bundles.run().has_held()) {
         next = spend_array_steps(bundles, first, {begin, next});
     }
     if (next > begin) {
@@ -256,12 +256,17 @@ std::uint32_t BundleSender::copy_blocks(const BundleBuilder& bundles, std::uint3
     return next;
 }
 
+bool BundleSender::has_keyed_arrays(const BundleBlock& block) const noexcept {
+    return block.needs_held_version &&
+           objects_.at(block.index)->changelist_state().layout().has_keyed_arrays();
+}
+
 std::uint32_t BundleSender::spend_array_steps(const BundleBuilder& bundles, std::uint32_t first,
                                               const BlockRow& row) {
     PacketBuilder& packet = packets_.builder();
     for (std::uint32_t i = row.begin; i < row.end; ++i) {
         const BundleBlock& block = bundles.run().blocks()[first + i];
-        if (block.keyed == KeyedBlock::None) {
+        if (!has_keyed_arrays(block)) {
             continue;
         }
         const std::size_t steps = block.body_bytes * bundles.array_steps_per_byte();
@@ -290,9 +295,8 @@ std::uint64_t BundleSender::send_written(BundleBuilder& bundles, std::uint32_t b
             left &= ~bit;
             continue;
         }
-        const std::size_t array_steps = block.keyed == KeyedBlock::None
-                                            ? 0
-                                            : regular.bytes.size() * bundles.array_steps_per_byte();
+        const std::size_t array_steps =
+            !has_keyed_arrays(block) ? 0 : regular.bytes.size() * bundles.array_steps_per_byte();
         if (regular.bytes.size() > packets_.builder().room_for_blocks(channel) ||
             array_steps > packets_.builder().array_steps_left()) {
             add_record(bundles, {&bundles.run(), bundle, std::exchange(in_packet, 0)});

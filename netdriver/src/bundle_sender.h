@@ -81,6 +81,7 @@ class BundleSender {
     /// first that was not copied.
     [[nodiscard]] std::uint32_t copy_blocks(const BundleBuilder& bundles, std::uint32_t bundle,
                                             std::uint32_t begin, std::uint32_t end);
+    [[nodiscard]] bool has_keyed_arrays(const BundleBlock& block) const noexcept;
     /// Blocks begin <= i < end of a bundle.
     struct BlockRow {
         std::uint32_t begin;

@@ -144,16 +144,16 @@ bool ConnectionPairs::may_be_regular(std::uint32_t index) const {
     }
     const PairExtra* extra = find_extra(index);
     return (extra == nullptr || extra->is_at_rest()) && meets_regular_conditions(index) &&
-           (!state.layout().has_keyed_arrays() || holds_memberships(index));
+           (!state.layout().needs_held_version() || holds_pivot(index));
 }
 
-bool ConnectionPairs::holds_memberships(std::uint32_t index) const noexcept {
+bool ConnectionPairs::holds_pivot(std::uint32_t index) const noexcept {
     const PairExtra* const extra = find_extra(index);
     if (extra == nullptr) {
         return false;
     }
     const Version held = held_version(index, pairs_[index], *extra);
-    return held >= objects_.at(index)->changelist_state().memberships().newest &&
+    return held >= objects_.at(index)->changelist_state().pivots().newest &&
            held >= extra->joined_version && held >= extra->restart_version;
 }
 
@@ -169,7 +169,7 @@ Version ConnectionPairs::held_version(std::uint32_t index, const SendingRepState
 
 void ConnectionPairs::leave_regular(std::uint32_t index) noexcept {
     pairs_[index].catch_up(regular_version(index));
-    if (has_regular_keyed_) {
+    if (has_held_regular_) {
         hold_version(index);
     }
     clear_regular(index);
@@ -179,7 +179,7 @@ void ConnectionPairs::leave_regular(std::uint32_t index) noexcept {
 }
 
 void ConnectionPairs::hold_version(std::uint32_t index) noexcept {
-    if (!has_keyed_arrays(index)) {
+    if (!needs_held_version(index)) {
         return;
     }
     if (PairExtra* const extra = find_extra(index)) {
@@ -188,10 +188,10 @@ void ConnectionPairs::hold_version(std::uint32_t index) noexcept {
     }
 }
 
-void ConnectionPairs::membership_changed(std::uint32_t index) noexcept {
+void ConnectionPairs::pivot_sent(std::uint32_t index) noexcept {
     (void)edit(index);
     if (PairExtra* const extra = find_extra(index)) {
-        extra->held_max = objects_.at(index)->changelist_state().memberships().before;
+        extra->held_max = objects_.at(index)->changelist_state().pivots().before;
     }
 }
 
@@ -227,12 +227,12 @@ OwedVersions ConnectionPairs::position_of(std::uint32_t index) const {
         position.joined_version = joined > position.held_version ? joined : 0;
         const Version restarted = extra->restart_version;
         position.restart_version = restarted > position.held_version ? restarted : 0;
-        if (!state.layout().has_atomic_groups()) {
-            const ChangelistState::Memberships memberships = state.memberships();
+        if (!state.layout().has_groups_of_arrays()) {
+            const ChangelistState::Pivots pivots = state.pivots();
             const Version held = position.held_version;
-            position.held_version = held >= memberships.newest   ? memberships.newest
-                                    : held >= memberships.before ? memberships.before
-                                                                 : held;
+            position.held_version = held >= pivots.newest   ? pivots.newest
+                                    : held >= pivots.before ? pivots.before
+                                                            : held;
         }
     }
     return position;

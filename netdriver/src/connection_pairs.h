@@ -110,16 +110,16 @@ class ConnectionPairs {
         if (may_be_regular(index) && !regular_.test(index)) {
             regular_.set(index);
             ++regular_count_;
-            has_regular_keyed_ = has_regular_keyed_ || has_keyed_arrays(index);
+            has_held_regular_ = has_held_regular_ || needs_held_version(index);
         }
         return true;
     }
     /// Of the changes of this flush regular pairs have been sent what they are owed, or are regular
     /// no more.
     void caught_up() noexcept { caught_up_flush_ = changes_.flush; }
-    /// After caught_up(): elements of keyed arrays came or went with the version of this flush, so
-    /// until that has arrived the pair is owed what others are not. It is not regular any more.
-    void membership_changed(std::uint32_t index) noexcept;
+    /// After caught_up(): the version of this flush is a pivot (ChangelistState::pivots). The pair
+    /// is not regular any more, as until that has arrived it may be owed what others are not.
+    void pivot_sent(std::uint32_t index) noexcept;
     /// Calls `visit(index)` for each of them that changed; it may cease to be regular.
     template <typename Visitor>
     void for_each_regular(const FlushChanges& changes, Visitor visit) {
@@ -250,8 +250,8 @@ class ConnectionPairs {
         return caught_up_flush_ != changes_.flush && changes_.objects.test(index);
     }
     [[nodiscard]] bool may_be_regular(std::uint32_t index) const;
-    /// Of an object with keyed arrays: up to which version a regular pair holds everything, as far
-    /// as that makes a difference.
+    /// Up to which version a regular pair that was sent `version` holds everything for certain, as
+    /// far as that makes a difference.
     [[nodiscard]] Version held_by_regular(std::uint32_t index, Version version) const noexcept {
         return held_before_regular(objects_.at(index)->changelist_state(), version + 1);
     }
@@ -262,10 +262,10 @@ class ConnectionPairs {
     /// OwedVersions::held_version.
     [[nodiscard]] Version held_version(std::uint32_t index, const SendingRepState& pair,
                                        const PairExtra& extra) const noexcept;
-    [[nodiscard]] bool has_keyed_arrays(std::uint32_t index) const noexcept {
-        return objects_.at(index)->changelist_state().layout().has_keyed_arrays();
+    [[nodiscard]] bool needs_held_version(std::uint32_t index) const noexcept {
+        return objects_.at(index)->changelist_state().layout().needs_held_version();
     }
-    [[nodiscard]] bool holds_memberships(std::uint32_t index) const noexcept;
+    [[nodiscard]] bool holds_pivot(std::uint32_t index) const noexcept;
     void clear_regular(std::uint32_t index) noexcept {
         regular_.clear(index);
         --regular_count_;
@@ -294,7 +294,7 @@ class ConnectionPairs {
     std::uint32_t tracked_count_ = 0;  // of tracked_
     bool are_changed_regular_ = false;
     bool has_changed_regular_ = false;
-    bool has_regular_keyed_ = false;         // an object with keyed arrays has been regular
+    bool has_held_regular_ = false;          // one with pivots has been regular
     mutable bool may_have_pending_ = false;  // else there are none
     bool is_validating_ = false;             // validator_.has_value(), which lies further away
     bool is_replay_ = false;

@@ -6,7 +6,8 @@
 //
 //     a block of a bundle, lost                                            180
 //     a block of its own, lost, with what lies beside its pair             550
-//     the same of an object with keyed arrays: what is lost is kept apart  730
+//     the same of an object with keyed arrays, or a block of a bundle of
+//     such an object or one with atomic structs: what is lost is kept apart 730
 //     a bunch: an open with the rows of its pair, half of them lost      1,001
 //     a call, delivered or lost                                            300
 //
@@ -38,7 +39,7 @@ class FateCost {
     }
 
     [[nodiscard]] static std::uint32_t of(const SentBundles& bundles) noexcept {
-        return of_bundled(bundles.block_count(), bundles.keyed_count());
+        return of_bundled(bundles.block_count(), bundles.held_count());
     }
 
     void add(std::uint32_t units) noexcept { units_ += units; }
@@ -47,10 +48,10 @@ class FateCost {
 
     [[nodiscard]] bool has_room_for_objects() const noexcept { return units_ < objects_max; }
     [[nodiscard]] bool has_room_for_messages() const noexcept { return units_ < all_max; }
-    /// Of blocks of bundles, `keyed` of them of objects with keyed arrays.
+    /// Of blocks of bundles, `held` of them of layouts that need the held version.
     [[nodiscard]] static constexpr std::uint32_t of_bundled(std::uint32_t blocks,
-                                                            std::uint32_t keyed) noexcept {
-        return blocks * bundled_block + keyed * (keyed_block - bundled_block);
+                                                            std::uint32_t held) noexcept {
+        return blocks * bundled_block + held * (keyed_block - bundled_block);
     }
     /// Whether objects find room when so much was added.
     [[nodiscard]] bool has_room_after(std::uint32_t units) const noexcept {

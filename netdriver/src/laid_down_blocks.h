@@ -25,6 +25,7 @@ struct LayoutFacts {
     const RepLayout* layout = nullptr;
     bool may_be_regular = false;
     bool is_simple = false;  ///< of few handles, and without conditions
+    bool needs_held_version = false;
 };
 
 class BlockBytes {

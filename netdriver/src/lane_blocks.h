@@ -61,7 +61,8 @@ struct LaneBlocks {
         alike.clear();
         placed.clear();
         loose.clear();
-        has_keyed = false;
+        has_held = false;
+        has_pivots = false;
         bytes.begin(nullptr);
     }
     /// Between flushes, see KeptRoom.
@@ -112,7 +113,8 @@ struct LaneBlocks {
     std::uint32_t run_begin = 0;  ///< where the first of them stands in the run
     Vector<std::uint32_t> loose;  ///< objects that must go alone
     KeptRoom loose_room;
-    bool has_keyed = false;  ///< some object of a block has keyed arrays
+    bool has_held = false;    ///< the layout of some block needs the held version
+    bool has_pivots = false;  ///< the version of some block is a pivot
 
   private:
     void count(std::uint32_t added, const ObjectBits& objects, std::size_t property_count,

@@ -30,7 +30,7 @@ void PacketSender::add_bundle(const SentBundle& bundle) {
     ++open_packet_.bundle_count;
     const std::uint32_t blocks = bundle.block_count();
     stats_.records_sent += blocks;
-    fate_cost_.add(FateCost::of_bundled(blocks, bundle.keyed_count()));
+    fate_cost_.add(FateCost::of_bundled(blocks, bundle.held_count()));
     sent_bundles_.push_back() = {bundle, 1};
 }
 

@@ -466,7 +466,7 @@ PropertySender::RegularBlock PropertySender::regular_block(std::uint32_t index,
         }
         return {{payload->bytes.data(), payload->bytes.size()}, payload->property_count, {}};
     }
-    if (state.layout().conditions().is_trivial()) {
+    if (state.layout().conditions().is_trivial() && !state.layout().has_atomic_groups()) {
         state.collect_newest(context_.scratch.owed);  // as for the bundle: such a pair lost nothing
     } else {
         pairs_.collect_owed(index, position, context_.scratch.owed);

@@ -373,6 +373,11 @@ void ReplicationServer::build_bundles() {
     const auto is_capped_taker = [&](const Client* client) {
         return client->sender.is_capped() && is_taker(client);
     };
+    if (std::all_of(clients_.begin(), clients_.end(),
+                    [](const Client* client) { return client->is_replay; })) {
+        bundles_.give_back();
+        return;
+    }
     if (!changes_.has_any() || std::none_of(clients_.begin(), clients_.end(), is_taker)) {
         bundles_.clear();
         return;

@@ -144,20 +144,26 @@ VersionInterval ChangelistState::versions_to_repeat(RepHandle handle,
     return {last_changed - 1, last_changed};
 }
 
-ChangelistState::Memberships ChangelistState::memberships() const noexcept {
-    Memberships all;
+ChangelistState::Pivots ChangelistState::pivots() const noexcept {
+    Pivots pivots;
+    const auto add = [&pivots](Version version) {
+        if (version > pivots.newest) {
+            pivots.before = std::exchange(pivots.newest, version);
+        } else if (version < pivots.newest) {
+            pivots.before = std::max(pivots.before, version);
+        }
+    };
     for (const RepHandle handle : layout_->keyed_handles()) {
         const RepLayoutCmd& cmd = layout_->cmd(layout_->cmd_of(layout_->root(), handle));
         const auto& array = shadow_value<ShadowKeyedArray>(shadow() + cmd.shadow_offset);
-        for (const Version version : {array.membership_version_before, array.membership_version}) {
-            if (version > all.newest) {
-                all.before = std::exchange(all.newest, version);
-            } else if (version < all.newest) {
-                all.before = std::max(all.before, version);
-            }
-        }
+        add(array.membership_version_before);
+        add(array.membership_version);
     }
-    return all;
+    for (const RepGroup& group : layout_->groups(layout_->root())) {
+        std::for_each(last_changed_.begin() + (group.handle_begin - 1),
+                      last_changed_.begin() + (group.handle_end - 1), add);
+    }
+    return pivots;
 }
 
 bool ChangelistState::must_restart_arrays(const OwedVersions& position,

@@ -136,8 +136,14 @@ void RepLayoutBuilder::lay_down_groups(RepScope& scope) {
     const auto number = static_cast<std::uint16_t>(&scope - layout_->scopes_.data());
     scope.group_start = static_cast<std::uint32_t>(layout_->groups_.size());
     for (const auto& [owner, group] : groups_) {
-        if (owner == number) {
-            layout_->groups_.push_back(group);
+        if (owner != number) {
+            continue;
+        }
+        layout_->groups_.push_back(group);
+        for (std::uint32_t handle = group.handle_begin; handle < group.handle_end; ++handle) {
+            const CmdIndex index = layout_->handle_cmds_[scope.first_handle_cmd + handle - 1];
+            layout_->has_groups_of_arrays_ = layout_->has_groups_of_arrays_ || number != 0 ||
+                                             is_array(layout_->cmds_[index.value].type);
         }
     }
     scope.group_end = static_cast<std::uint32_t>(layout_->groups_.size());

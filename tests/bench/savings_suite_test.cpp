@@ -78,7 +78,7 @@ TEST_CASE("Savings: a class of one's own is a row, with all that stands beside i
     CHECK(cell.bytes_per_connection < 100 * 8);
 }
 
-TEST_CASE("Savings: rows play, and every level of sharing sends as many bytes",
+TEST_CASE("Savings: rows play, and every level of sharing sends the same packets",
           "[bench][savings]") {
     std::string error;
     const std::vector<SavingsRow> rows = savings_rows({}, error);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Keyed and fast arrays in bundles: what changed in elements that every receiver has goes out once
-// for all. Elements that come or go leave a pair to itself until they have arrived.
+// Objects with keyed and fast arrays and atomic structs in bundles: what is the same for every
+// receiver that holds the last pivot goes out once for all. Where elements come or go, or an atomic
+// struct changes, the pair is left to itself until that has arrived.
 #include <replayout/fast_array.h>
 #include <replayout/netdriver/net_driver.h>
 
@@ -15,6 +16,24 @@
 #include "support/executors.h"
 #include "support/run_seed.h"
 #include "support/seeded_random.h"
+
+namespace replayout::test {
+
+/// Right only as a whole.
+struct Till {
+    std::uint32_t left = 0;
+    std::uint32_t right = 0;
+    std::uint32_t sum = 0;
+
+    friend bool operator==(const Till&, const Till&) = default;
+};
+
+}  // namespace replayout::test
+
+template <>
+struct replayout::StructTraitsOf<replayout::test::Till> : replayout::DefaultStructTraits {
+    static constexpr bool with_atomic = true;
+};
 
 namespace replayout::test {
 namespace {
@@ -40,6 +59,7 @@ struct Bag {
     std::vector<Tool> trinkets;  // in any order
     Magazine magazine;
     std::vector<Tool> secrets;  // of the owner
+    Till till;
 };
 
 [[nodiscard]] Result<const Type*> build_bag(TypeRegistry& registry) {
@@ -51,6 +71,11 @@ struct Bag {
         .build();
     (void)struct_builder<Round>(registry, "Round").property<&Round::count>().build();
     (void)struct_builder<Magazine>(registry, "Magazine").property<&Magazine::items>().build();
+    (void)struct_builder<Till>(registry, "Till")
+        .property<&Till::left>()
+        .property<&Till::right>()
+        .property<&Till::sum>()
+        .build();
     return class_builder<Bag>(registry, "Bag")
         .property<&Bag::weight>()
         .property<&Bag::tools>()
@@ -61,6 +86,7 @@ struct Bag {
         .property<&Bag::secrets>()
         .keyed_by<&Tool::id>(ArrayOrder::Free)
         .condition(LifetimeCondition::OwnerOnly)
+        .property<&Bag::till>()
         .build();
 }
 
@@ -82,7 +108,7 @@ struct Bag {
 [[nodiscard]] bool are_equal(const Bag& left, const Bag& right) {
     return left.weight == right.weight && left.tools == right.tools &&
            by_id(left.trinkets) == by_id(right.trinkets) &&
-           counts_of(left.magazine) == counts_of(right.magazine);
+           counts_of(left.magazine) == counts_of(right.magazine) && left.till == right.till;
 }
 
 struct Play {
@@ -90,6 +116,7 @@ struct Play {
     std::uint64_t seed = 1;
     double loss = 0;
     std::uint32_t cap = 0;
+    std::uint32_t pay_percent = 0;  ///< how often a till changes
     Executor* executor = nullptr;
 };
 
@@ -99,7 +126,8 @@ class BagGame {
     static constexpr std::uint32_t bag_count = 12;
     static constexpr std::size_t client_count = 4;
 
-    explicit BagGame(const Play& play) : game_(build_bag, options_of(play)), random_(play.seed) {
+    explicit BagGame(const Play& play)
+        : game_(build_bag, options_of(play)), random_(play.seed), pay_percent_(play.pay_percent) {
         game_.server_transport().is_recording = true;
         for (std::size_t i = 0; i < client_count - 1; ++i) {
             game_.join();
@@ -116,6 +144,9 @@ class BagGame {
                 wear(bag);
                 if (is_coming_and_going && random_.percent(8)) {
                     come_and_go(bag);
+                }
+                if (random_.percent(pay_percent_)) {
+                    pay(bag.till);
                 }
             }
             if (is_coming_and_going && random_.percent(3)) {
@@ -144,8 +175,8 @@ class BagGame {
         }
         return true;
     }
-    /// A client never shows an element of which it was not sent everything.
-    [[nodiscard]] bool are_all_elements_whole() {
+    /// A client never shows an element of which it was not sent everything, or half of a till.
+    [[nodiscard]] bool are_all_whole() {
         const auto is_whole = [](const Tool& tool) {
             return tool.label == "tool " + std::to_string(tool.id);
         };
@@ -155,7 +186,8 @@ class BagGame {
                 if (bag != nullptr &&
                     !(std::all_of(bag->tools.begin(), bag->tools.end(), is_whole) &&
                       std::all_of(bag->trinkets.begin(), bag->trinkets.end(), is_whole) &&
-                      std::all_of(bag->secrets.begin(), bag->secrets.end(), is_whole))) {
+                      std::all_of(bag->secrets.begin(), bag->secrets.end(), is_whole) &&
+                      bag->till.left + bag->till.right == bag->till.sum)) {
                     return false;
                 }
             }
@@ -216,6 +248,15 @@ class BagGame {
         bag.weight += random_.below(2);
     }
 
+    /// Two of its values change.
+    void pay(Till& till) {
+        const std::uint32_t part = random_.below(3);
+        till.left += part != 0 ? 1u : 0u;
+        till.right += part == 0 ? 1u : 0u;
+        till.right -= part == 1 && till.right > 0 ? 1u : 0u;
+        till.sum = till.left + till.right;
+    }
+
     void come_and_go(Bag& bag) {
         for (std::vector<Tool>* const tools : {&bag.tools, &bag.trinkets, &bag.secrets}) {
             if (random_.percent(50) && tools->size() > 1) {
@@ -239,6 +280,7 @@ class BagGame {
     SeededRandom random_;
     std::vector<ObjectHandle> bags_;
     std::uint32_t last_id_ = 0;
+    const std::uint32_t pay_percent_;
 };
 
 /// What the server sent in a game in which all end equal.
@@ -249,7 +291,7 @@ class BagGame {
             bags.game().join();
         }
         bags.tick(tick % 100 < 70);
-        REQUIRE(bags.are_all_elements_whole());
+        REQUIRE(bags.are_all_whole());
     }
     REQUIRE(bags.game().settle());
     CHECK(bags.are_all_equal());
@@ -291,6 +333,7 @@ TEST_CASE(
         play.seed = seed;
         play.loss = seed % 3 == 0 ? 0 : 0.05 * static_cast<double>(seed % 5);
         play.cap = seed % 4 == 3 ? 60'000 : 0;
+        play.pay_percent = seed % 2 == 0 ? 60 : 5;
         const std::vector<SeenDatagram> expected = played(play);
         for (const SharingLevel sharing :
              {SharingLevel::Off, SharingLevel::Pieces, SharingLevel::Payloads}) {

@@ -490,6 +490,8 @@ void Simulation::end_all() {
         verdict_.require(Invariant::Memory, now_.microseconds - begin.microseconds <= bound_us,
                          [] { return "who left is remembered for too long"; });
     }
+    server_hitch_ticks_ = 0;
+    tick(false);  // with the last client goes, in a flush, what the server keeps for all of them
     const MemoryReport memory = driver.memory_report();
     verdict_.require(Invariant::Memory, memory.object_count == 0 && memory.pair_count == 0,
                      [] { return "something is left of objects"; });

@@ -186,14 +186,15 @@ class ChangelistState {
     [[nodiscard]] VersionInterval versions_to_repeat(RepHandle handle,
                                                      Version sent_version) const noexcept;
 
-    /// The last version at which elements of a keyed array came or went, and the last one before
-    /// that; 0: there is none. Of a layout without atomic groups all who hold the versions up to
-    /// one of these, and not those up to the next, are owed the same of a change.
-    struct Memberships {
-        Version newest = 0;
-        Version before = 0;
+    /// A pivot is a version at which elements of a keyed array came or went, or a value of an
+    /// atomic group changed. Receivers that were sent the same, and of which each holds the last
+    /// pivot for certain, or none of them does, are owed the same. Not of a layout with groups of
+    /// arrays (RepLayout::has_groups_of_arrays). O(keyed arrays, and values in groups).
+    struct Pivots {
+        Version newest = 0;  ///< 0: there is none
+        Version before = 0;  ///< the last one before it, as far as that makes a difference now
     };
-    [[nodiscard]] Memberships memberships() const noexcept;
+    [[nodiscard]] Pivots pivots() const noexcept;
 
     /// A receiver at `position` is to be sent these values in parts, and a keyed array among them
     /// might become more than it takes: then all of the object's begin anew for it, now

@@ -154,8 +154,9 @@ class RepLayout {
         return !groups_.empty() || has_keyed_arrays();
     }
 
-    /// Of the object itself, or of elements of arrays.
     [[nodiscard]] bool has_atomic_groups() const noexcept { return !groups_.empty(); }
+    /// Some atomic group has an array in it, or is one of elements of an array.
+    [[nodiscard]] bool has_groups_of_arrays() const noexcept { return has_groups_of_arrays_; }
     [[nodiscard]] bool has_keyed_arrays() const noexcept { return !keyed_handles_.empty(); }
     /// The handles of the keyed arrays.
     [[nodiscard]] std::span<const RepHandle> keyed_handles() const noexcept {
@@ -291,6 +292,7 @@ class RepLayout {
     std::unique_ptr<ShadowState> archetype_;
     const ShadowState* local_archetype_ = nullptr;  // of a layout that is only received with
     LifetimeConditionSet conditions_;
+    bool has_groups_of_arrays_ = false;
     bool is_fully_shared_ = true;
     bool has_net_serialize_structs_ = false;
     bool has_references_ = false;
