@@ -434,6 +434,7 @@ void CallSender::write_call_blocks() {
         records_.add_records_of_all(
             records_.take_owed(block.index, records_.sending_position_of(block.index)),
             is_complete);
+        pairs_.find_extra(block.index)->ahead.overtaken();
         pairs_.pending().clear(block.index);
     }
 }

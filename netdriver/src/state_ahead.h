@@ -69,6 +69,13 @@ class StateAhead {
         next_handle_ = next_handle;
         is_all_sent_ = is_all;
     }
+    /// What is owed went with a call, in a packet that may be lost. If it was to go from here, what
+    /// was sent so far does not make the copy complete.
+    void overtaken() noexcept {
+        if (is_going() && !is_all_sent_) {
+            stop();
+        }
+    }
     /// No call needs it, or the client is to see more than was sent.
     void stop() noexcept { *this = {}; }
 

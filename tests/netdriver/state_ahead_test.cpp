@@ -69,4 +69,24 @@ TEST_CASE("State ahead: what went in several flushes is as old as the first of t
     CHECK(ahead.version() == 0);
 }
 
+TEST_CASE("State ahead: what went with a call meanwhile ends it, unless all was sent before",
+          "[netdriver][state_ahead]") {
+    const auto begin = [] {
+        StateAhead ahead;
+        ahead.held_back(0, 0);
+        resolve_records(ahead, 2);
+        ahead.go();
+        ahead.sent(7, 3, false);
+        return ahead;
+    };
+    StateAhead ahead = begin();
+    ahead.overtaken();
+    CHECK_FALSE(ahead.is_on());
+    ahead = begin();
+    ahead.sent(9, 5, true);
+    ahead.overtaken();
+    CHECK(ahead.is_all_sent());
+    CHECK(ahead.version() == 7);
+}
+
 }  // namespace replayout::test
