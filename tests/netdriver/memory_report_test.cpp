@@ -71,6 +71,33 @@ TEST_CASE("MemoryReport: the sum is what the resource gave, whatever happens",
     CHECK(client.bytes_per_pair() == 0.0);
 }
 
+TEST_CASE("MemoryReport: of clients that left a server keeps nothing in flight",
+          "[netdriver][memory_report][bundles]") {
+    NetFixture net;
+    for (std::size_t client = 0; client < 3; ++client) {
+        net.join();
+    }
+    std::vector<ObjectHandle> pawns;
+    for (std::int32_t number = 0; number < 200; ++number) {
+        pawns.push_back(net.add_pawn());
+    }
+    REQUIRE(net.settle());
+    for (std::int32_t tick = 0; tick < 50; ++tick) {
+        for (const ObjectHandle pawn : pawns) {
+            ++net.pawn(pawn).health;
+        }
+        net.tick();
+    }
+    REQUIRE(net.server_driver().stats().replication.bundles_copied > 0);
+    CHECK(net.server_driver().memory_report().in_flight_bytes > 20'000);
+    for (std::size_t client = 0; client < 3; ++client) {
+        net.client_driver(client).disconnect(NetFixture::server_peer);
+    }
+    net.tick(200);
+    REQUIRE(net.server_driver().memory_report().connection_count == 0);
+    CHECK(net.server_driver().memory_report().in_flight_bytes < 1'024);
+}
+
 TEST_CASE("MemoryReport: copies for validation are counted apart", "[netdriver][memory_report]") {
     for (const bool is_validating : {false, true}) {
         NetFixtureOptions options;
