@@ -206,7 +206,7 @@ class BundleRun {
         placed_room_.trim(placed_);
         places_room_.trim(places_);
     }
-    /// Of one that has begun and holds nothing: all of its room.
+    /// Gives back all of its room. Requires a run that has begun and holds nothing.
     void give_back() noexcept {
         blocks_.shrink_to_fit();
         bundles_.shrink_to_fit();
@@ -313,7 +313,8 @@ class BundleRun {
     /// Behind the last bundle, where blocks do not lie in the order of the objects: of all that
     /// changed.
     void find_places(const FlushChanges& changes);
-    /// Behind the last bundle, where the layout of some block needs the held version.
+    /// Finds Bundle::held_blocks. Call it after the last bundle, if the layout of some block needs
+    /// the held version.
     void find_held() noexcept;
 
   private:
@@ -361,7 +362,7 @@ struct SentBundle {
         return blocks == whole.all_blocks() ? whole.block_count()
                                             : static_cast<std::uint32_t>(std::popcount(blocks));
     }
-    /// Those of layouts that need the held version.
+    /// How many of the blocks have layouts that need the held version.
     [[nodiscard]] std::uint32_t held_count() const noexcept {
         return run->has_held() ? static_cast<std::uint32_t>(
                                      std::popcount(blocks & run->bundles()[bundle].held_blocks))
@@ -399,7 +400,7 @@ struct SentBundles {
         return count == 1 ? first.block_count()
                           : bundles[first.bundle + count - 1].end - bundles[first.bundle].begin;
     }
-    /// Of these, those of layouts that need the held version.
+    /// How many of these blocks have layouts that need the held version.
     [[nodiscard]] std::uint32_t held_count() const noexcept {
         if (!first.run->has_held()) {
             return 0;

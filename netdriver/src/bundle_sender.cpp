@@ -87,7 +87,7 @@ bool BundleSender::has_room_for_all(const BundleBuilder& bundles) {
         const BlockSums sums = sums_of(run, i, blocks);
         needed += sums.body_bytes + sums.blocks * block_step_bytes_max;
     }
-    // A block may end one half full, or cost too many steps behind what the open one has.
+    // A block may end one half full, or cost more steps than the open packet has left.
     const std::size_t packets = needed / packet_bytes * 2 + (run.has_held() ? 2 : 1);
     return needed + packets * packet_header_bytes_max <= room_bytes;
 }

@@ -48,7 +48,7 @@ class FateCost {
 
     [[nodiscard]] bool has_room_for_objects() const noexcept { return units_ < objects_max; }
     [[nodiscard]] bool has_room_for_messages() const noexcept { return units_ < all_max; }
-    /// Of blocks of bundles, `held` of them of layouts that need the held version.
+    /// Cost of so many blocks of bundles, of which `held` have layouts that need the held version.
     [[nodiscard]] static constexpr std::uint32_t of_bundled(std::uint32_t blocks,
                                                             std::uint32_t held) noexcept {
         return blocks * bundled_block + held * (keyed_block - bundled_block);

@@ -57,7 +57,7 @@ class BlockBytes {
     [[nodiscard]] const std::byte* data() const noexcept { return bytes_.data(); }
     [[nodiscard]] ChannelIndex last_channel() const noexcept { return last_channel_; }
 
-    /// Of an empty packet, for blocks.
+    /// What an empty packet has room for.
     [[nodiscard]] std::size_t room_bytes() const noexcept { return room_bytes_; }
     /// What the body of a block may have at most.
     [[nodiscard]] std::size_t body_bytes_max(ChannelIndex channel) const noexcept {
