@@ -36,9 +36,9 @@ class AnsweringClients final : public Transport {
         return clients_.packets();
     }
 
-    /// From now on, until it is called again, digest() takes in what is sent. That takes time.
+    /// Whether digest() takes in the packets that are sent from now on. That takes time.
     void set_digesting(bool is_digesting) noexcept { is_digesting_ = is_digesting; }
-    /// Of the packets that it took in: to whom, their bytes and their order.
+    /// A hash of those packets: their receivers, bytes and order.
     [[nodiscard]] std::uint64_t digest() const noexcept { return digest_; }
 
     // For replayout_uncounted_send and _receive alone.

@@ -155,8 +155,8 @@ class Cell {
                               percentile(samples, 90)};
         }
     }
-    /// Sharing never changes a byte. Packets are compared in ticks that nobody times, until the
-    /// server is warm; of the others as many bytes must be sent.
+    /// Sharing never changes a byte. Packets are compared in the untimed ticks, until the server is
+    /// warm. In the timed ones only their bytes are counted.
     void compare(const RunningServer& server, std::uint64_t bytes) {
         if (bytes_.has_value() && *bytes_ != bytes) {
             cell_.error = "the levels of sharing did not send as many bytes";

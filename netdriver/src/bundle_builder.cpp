@@ -50,12 +50,14 @@ void BundleBuilder::drop(BundleRun* run) noexcept {
 
 void BundleBuilder::give_back() {
     clear();
-    for (BundleRun* run : runs_) {
-        if (run != run_) {
+    const auto end = std::remove_if(runs_.begin(), runs_.end(), [this](BundleRun* run) {
+        const bool is_dropped = run != run_ && !run->is_held();
+        if (is_dropped) {
             drop(run);
         }
-    }
-    runs_.assign(1, run_);
+        return is_dropped;
+    });
+    runs_.erase(end, runs_.end());
     runs_.shrink_to_fit();
     run_->give_back();
 }

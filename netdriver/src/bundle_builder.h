@@ -83,7 +83,8 @@ class BundleBuilder {
                         std::span<const std::uint32_t> order);
     /// Nobody takes anything in this flush.
     void clear() noexcept;
-    /// Nobody is connected: as clear(), and gives back all runs and their room.
+    /// As clear(), and gives back all runs that nobody holds, and their room: no client is
+    /// connected.
     void give_back();
     /// Between flushes: gives back runs and room that were not needed lately, see KeptRoom.
     void trim();
