@@ -81,7 +81,8 @@ StalenessJudge::Load StalenessJudge::load(SimClient& client, const Session& sess
             static_cast<double>(server_.block_bytes(handle)) + std::min(cargo, packet_bytes);
         load.changing += block;
         load.fresh += is_open ? 0 : open_bytes + block;
-        const bool has_value = found == session.pairs.end() || found->second.value.has_value();
+        const bool has_value = found == session.pairs.end() || found->second.value.has_value() ||
+                               found->second.is_ahead;
         const std::size_t largest = found == session.pairs.end() ? 0 : found->second.cargo_bytes;
         load.values +=
             has_value ? value_bytes(std::max(server_.cargo_bytes(handle), largest)) + block : 0;
@@ -160,13 +161,21 @@ void StalenessJudge::look_at_shown(SimClient& client, Session& session, Pair& pa
     }
     const OwedVersions position = shadow->position();
     const bool has_lost = !position.lost.is_empty();
-    pair.step =
-        std::max(pair.step, 1u << server.rates().owed_to(client.address(), state.id).step_down);
+    const OwedUpdate owed = server.rates().owed_to(client.address(), state.id);
+    pair.step = std::max(pair.step, 1u << owed.step_down);
+    pair.is_ahead = owed.reason == OwedReason::WaitsForObject;
+    pair.was_ahead = pair.was_ahead || pair.is_ahead;
     const bool was_open = std::exchange(pair.is_open, true);
     const bool is_sent =
         was_open && (position.sent_version > pair.sent_version || (pair.had_lost && !has_lost));
     if (was_open && pair.change) {
-        pair.change->bound = bounds(session.is_joined).of_shown(load.changing, pair.step);
+        const WaitBounds bounds = this->bounds(session.is_joined);
+        pair.change->bound = bounds.of_shown(load.changing, pair.step);
+        if (pair.was_ahead) {
+            // A call waits for it, so it goes as large values do.
+            pair.change->bound += bounds.of_quarter(load.values) +
+                                  3 * bounds.of_arrival(lost_share(client), round_trip());
+        }
         check(client, pair.is_lost ? WaitKind::Lost : WaitKind::Shown, state.number, *pair.change);
     }
     const bool is_lost_now = has_lost && !pair.had_lost;
@@ -174,6 +183,7 @@ void StalenessJudge::look_at_shown(SimClient& client, Session& session, Pair& pa
         // It changes in each tick, so it waits again.
         pair.change = begin(client, 0);
         pair.step = 1;
+        pair.was_ahead = pair.is_ahead;
         pair.is_lost = is_lost_now;
     }
     pair.sent_version = position.sent_version;

@@ -9,6 +9,8 @@
 //                what is shown, has it
 //     its length ticks, times the share of the packets sent meanwhile that the client processed
 //     a loss     begins the wait of what is shown anew
+//     a call     may send the state of its craft ahead as a large value, and the craft waits as such
+//                a value then
 #pragma once
 
 #include "simulation/sim_client.h"
@@ -58,7 +60,9 @@ class StalenessJudge {
         bool is_seen = false;
         bool is_open = false;  ///< the server is sending it
         bool had_lost = false;
-        bool is_lost = false;  ///< what it waits for was
+        bool is_lost = false;    ///< what it waits for was
+        bool is_ahead = false;   ///< a call waits for its state, which goes as a large value
+        bool was_ahead = false;  ///< since it waits
         Version sent_version = 0;
         std::uint32_t step = 1;  ///< the greatest since it waits
         std::optional<Wait> opening;
