@@ -3,6 +3,7 @@
 // replayout_savings: what shared serialization saves, row by row. See --help.
 #include "command_line.h"
 #include "json_file.h"
+#include "savings/counted_ticks.h"
 #include "savings/savings_options.h"
 #include "savings/savings_report.h"
 #include "savings/savings_rows.h"
@@ -52,6 +53,26 @@ constexpr std::uint32_t table_connections = 64;
                : counts.back();
 }
 
+/// Plays one row for Callgrind.
+[[nodiscard]] int count(const SavingsOptions& options, std::span<const SavingsRow> rows,
+                        JsonFile& json) {
+    const auto row = std::find_if(rows.begin(), rows.end(), [&](const SavingsRow& one) {
+        return one.name == options.count_row;
+    });
+    if (row == rows.end()) {
+        std::fputs("there is no row of just this name\n", stderr);
+        return exit_unusable;
+    }
+    const CountedTicks counted =
+        play_counted_ticks(*row, options.connections.front(), options.count_level);
+    if (!counted.error.empty()) {
+        std::fprintf(stderr, "%s: %s\n", row->name.c_str(), counted.error.c_str());
+        return exit_cell_failed;
+    }
+    json.write(counted_json(counted));
+    return json.is_good() ? exit_good : exit_unusable;
+}
+
 [[nodiscard]] int run(SavingsOptions& options) {
     std::sort(options.connections.begin(), options.connections.end());
     JsonFile json(options.json_path);
@@ -64,6 +85,15 @@ constexpr std::uint32_t table_connections = 64;
     if (!error.empty()) {
         std::fprintf(stderr, "%s\n", error.c_str());
         return exit_unusable;
+    }
+    if (options.is_list) {
+        for (const SavingsRow& row : rows) {
+            std::printf("%s\n", row.name.c_str());
+        }
+        return exit_good;
+    }
+    if (!options.count_row.empty()) {
+        return count(options, rows, json);
     }
     const std::vector<SavingsResult> results = measure(options, rows);
     if (results.empty()) {

@@ -3,6 +3,7 @@
 
 #include "packet_buffers.h"
 #include "percentile.h"
+#include "savings/warm_server.h"
 #include "stop_watch.h"
 
 #include <algorithm>
@@ -17,71 +18,11 @@ namespace {
 
 using Subject = SavingsSubject;
 
-constexpr std::uint32_t join_ticks_max = 20'000;
 constexpr std::size_t tick_bytes_max = 1'024 * PacketBuffers::packet_bytes_max;
-constexpr const char* not_settled = "not every client has joined and been sent every object";
 
 constexpr std::array<std::string_view, savings_subject_count> names = {
     "off",    "pieces",     "payloads",    "bundles",    "one + copies",
     "memcpy", "naive poll", "naive dirty", "shared once"};
-
-/// The server of a row, played until it is warm.
-class WarmServer {
-  public:
-    WarmServer(const SavingsRow& row, std::uint32_t connections, SharingLevel sharing)
-        : game_(row.make_game()) {
-        error_ = game_.game->error();
-        if (!error_.empty()) {
-            return;
-        }
-        RunningServerSettings settings = game_.settings;
-        settings.clients = connections;
-        settings.sharing = sharing;
-        server_.emplace(settings, *game_.game);
-        error_ = server_->start();
-        for (std::uint32_t i = 0; error_.empty() && i < game_.alone_ticks; ++i) {
-            (void)server_->tick(true);
-        }
-    }
-
-    /// Returns the seconds of all ticks in which the clients join.
-    double join() {
-        double seconds = 0;
-        server_->let_clients_in();
-        std::uint32_t ticks = 0;
-        while (!server_->is_settled() && ticks < join_ticks_max) {
-            seconds += server_->tick(false);
-            ++ticks;
-        }
-        error_ = server_->is_settled() ? "" : not_settled;
-        return seconds;
-    }
-    void warm_up() {
-        server_->begin_to_lose();
-        server_->set_digesting(true);
-        for (std::uint32_t i = 0; i < game_.warm_ticks; ++i) {
-            (void)server_->tick(true);
-        }
-        server_->set_digesting(false);
-    }
-    double tick() { return server_->tick(true); }
-    void set_digesting(bool is_digesting) noexcept { server_->set_digesting(is_digesting); }
-
-    /// Ticks that the game has left behind those until it is warm.
-    [[nodiscard]] std::uint32_t ticks_left() const noexcept {
-        return game_.ticks_max - game_.alone_ticks - game_.warm_ticks;
-    }
-    [[nodiscard]] const RunningServer& server() const noexcept { return *server_; }
-    [[nodiscard]] std::string error() const {
-        return error_.empty() && server_.has_value() ? server_->fault() : error_;
-    }
-    [[nodiscard]] bool is_good() const noexcept { return error_.empty(); }
-
-  private:
-    SavingsGame game_;
-    std::optional<RunningServer> server_;
-    std::string error_;
-};
 
 /// Copies packets as they were sent, one connection after another.
 class PacketCopies {

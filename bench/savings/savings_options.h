@@ -5,6 +5,8 @@
 
 #include "savings/savings_cell.h"
 
+#include <replayout/sharing_level.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -19,6 +21,9 @@ struct SavingsOptions {
     bool is_quick = false;
     std::string json_path;
     std::string csv_path;
+    bool is_list = false;  ///< names of the rows, and nothing else
+    std::string count_row;  ///< if any, this one is played once, for Callgrind
+    SharingLevel count_level = SharingLevel::Bundles;
 };
 
 /// go_on, or what the process is to exit with.

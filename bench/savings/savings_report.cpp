@@ -142,6 +142,11 @@ std::string savings_json(std::span<const SavingsResult> results) {
     return json.dump(2) + "\n";
 }
 
+std::string counted_json(const CountedTicks& counted) {
+    const nlohmann::ordered_json json{{"ticks", counted.ticks}, {"bytes", counted.bytes}};
+    return json.dump(2) + "\n";
+}
+
 std::string savings_csv(std::span<const SavingsResult> results) {
     std::string text = "row,connections,subject,median_ns,p10_ns,p90_ns,bytes_per_connection\n";
     for (const SavingsResult& result : results) {

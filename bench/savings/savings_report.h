@@ -3,6 +3,7 @@
 // The table of ./run savings, for people and for programs.
 #pragma once
 
+#include "savings/counted_ticks.h"
 #include "savings/savings_cell.h"
 
 #include <span>
@@ -25,6 +26,7 @@ struct SavingsResult {
 [[nodiscard]] std::string savings_tables(std::span<const SavingsResult> results,
                                          std::uint32_t connections);
 [[nodiscard]] std::string savings_json(std::span<const SavingsResult> results);
+[[nodiscard]] std::string counted_json(const CountedTicks& counted);
 /// row, connections, subject, median_ns, p10_ns, p90_ns, bytes_per_connection
 [[nodiscard]] std::string savings_csv(std::span<const SavingsResult> results);
 
