@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Private, and not to be seen through any public header.
-#include "../../replayout/src/equal_bytes.h"
+#include "../../replayout/src/values/equal_bytes.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -2,7 +2,7 @@
 //
 // An object that was large once gives its memory back when it is small again.
 // Private, and not to be seen through any public header.
-#include "../../replayout/src/spare_room.h"
+#include "../../replayout/src/bits/spare_room.h"
 
 #include <replayout/changelist_state.h>
 
