@@ -16,7 +16,7 @@
 #include "simulation/sim_client.h"
 #include "simulation/sim_server.h"
 #include "simulation/verdict.h"
-#include "support/wait_bounds.h"
+#include "support/checks/wait_bounds.h"
 
 #include <replayout/connection_shadow.h>
 
