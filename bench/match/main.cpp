@@ -4,11 +4,11 @@
 #include "command_line.h"
 #include "json_file.h"
 #include "match/battle/battle.h"
+#include "match/battle/printable.h"
+#include "match/recording/trace_reader.h"
 #include "match/session/match_options.h"
 #include "match/session/match_play.h"
-#include "match/battle/printable.h"
 #include "match/session/replay_play.h"
-#include "match/recording/trace_reader.h"
 
 #include <cstdio>
 #include <exception>

@@ -2,12 +2,12 @@
 #include "match/session/replay_play.h"
 
 #include "match/battle/battle.h"
-#include "match/session/match_network.h"
-#include "match/session/match_session.h"
 #include "match/battle/match_world.h"
-#include "match/session/progress.h"
 #include "match/recording/recorded_match.h"
 #include "match/recording/replay_file.h"
+#include "match/session/match_network.h"
+#include "match/session/match_session.h"
+#include "match/session/progress.h"
 #include "support/checks/catch.h"
 
 #include <replayout/netdriver/loopback_transport.h>

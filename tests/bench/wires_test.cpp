@@ -4,9 +4,9 @@
 // server but what it sends.
 #include "match/battle/battle.h"
 #include "match/guests/match_guests.h"
+#include "match/guests/match_sockets.h"
 #include "match/session/match_host.h"
 #include "match/session/match_session.h"
-#include "match/guests/match_sockets.h"
 #include "match/session/progress.h"
 #include "support/checks/catch.h"
 

@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "fuzz/fuzz_target.h"
+#include "support/checks/counting_resource.h"
+#include "support/hostile/received_traces.h"
 #include "support/replication/block_receiver.h"
 #include "support/replication/block_sender.h"
-#include "support/checks/counting_resource.h"
 #include "support/types/random_types.h"
-#include "support/hostile/received_traces.h"
 #include "support/types/tree_editor.h"
 #include "support/types/value_tree.h"
 

@@ -8,8 +8,8 @@
 #include "fuzz/fuzz_target.h"
 #include "replay_format.h"
 #include "support/checks/counting_resource.h"
-#include "support/worlds/net_fixture.h"
 #include "support/hostile/replay_screen.h"
+#include "support/worlds/net_fixture.h"
 
 namespace replayout::test {
 namespace {

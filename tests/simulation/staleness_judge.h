@@ -9,7 +9,8 @@
 //                what is shown, has it
 //     its length ticks, times the share of the packets sent meanwhile that the client processed
 //     a loss     begins the wait of what is shown anew
-//     a call     may send the state of its craft ahead as a large value, and the craft waits as such
+//     a call     may send the state of its craft ahead as a large value, and the craft waits as
+//     such
 //                a value then
 #pragma once
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "support/checks/catch.h"
+#include "support/checks/seeded_random.h"
 #include "support/networks/host_settings.h"
 #include "support/networks/scripted_transport.h"
-#include "support/checks/seeded_random.h"
 #include "support/worlds/test_world.h"
 #include "transports/transport_ends.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "match/guests/guests_result.h"
 
-#include "match/guests/match_guest.h"
 #include "match/battle/printable.h"
+#include "match/guests/match_guest.h"
 #include "report_text.h"
 
 #include <nlohmann/json.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "match/guests/match_guest.h"
 
-#include "match/session/match_server.h"
 #include "match/battle/printable.h"
+#include "match/session/match_server.h"
 
 #include <array>
 #include <memory_resource>

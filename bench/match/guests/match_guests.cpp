@@ -2,8 +2,8 @@
 #include "match/guests/match_guests.h"
 
 #include "match/guests/match_guest.h"
-#include "match/judge/match_referee.h"
 #include "match/guests/match_sockets.h"
+#include "match/judge/match_referee.h"
 
 #include <algorithm>
 #include <chrono>

@@ -5,10 +5,10 @@
 // right.
 #pragma once
 
-#include "match/guests/guests_result.h"
-#include "match/session/match_options.h"
 #include "match/battle/match_world.h"
+#include "match/guests/guests_result.h"
 #include "match/recording/recorded_world.h"
+#include "match/session/match_options.h"
 
 #include <replayout/reflection/error.h>
 

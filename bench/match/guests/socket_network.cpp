@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "match/guests/socket_network.h"
 
-#include "match/session/buffered_transport.h"
 #include "match/guests/match_sockets.h"
+#include "match/session/buffered_transport.h"
 
 #include <algorithm>
 #include <array>

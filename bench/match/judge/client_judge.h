@@ -5,9 +5,9 @@
 // field is quantised, the client must hold what the server's value becomes on its way, exactly.
 #pragma once
 
+#include "match/battle/match_world.h"
 #include "match/judge/end_state.h"
 #include "match/session/match_result.h"
-#include "match/battle/match_world.h"
 
 #include <replayout/netdriver/net_driver.h>
 

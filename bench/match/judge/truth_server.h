@@ -5,10 +5,10 @@
 // name the same things.
 #pragma once
 
-#include "match/session/buffered_transport.h"
+#include "match/battle/match_world.h"
 #include "match/judge/client_judge.h"
 #include "match/judge/end_state.h"
-#include "match/battle/match_world.h"
+#include "match/session/buffered_transport.h"
 
 #include <replayout/netdriver/net_driver.h>
 

@@ -3,9 +3,9 @@
 // --record: the server of a match into a file.
 #pragma once
 
-#include "match/session/match_options.h"
 #include "match/recording/recording.h"
 #include "match/recording/replay_file.h"
+#include "match/session/match_options.h"
 
 #include <replayout/netdriver/net_driver.h>
 #include <replayout/netdriver/replay_recorder.h>

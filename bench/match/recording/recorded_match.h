@@ -4,8 +4,8 @@
 // built-in battle, without the traces. The first byte is its version.
 #pragma once
 
-#include "match/session/match_options.h"
 #include "match/recording/recording.h"
+#include "match/session/match_options.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -5,8 +5,8 @@
 // another process play it beside what they are sent, to know what that should be.
 #pragma once
 
-#include "match/judge/end_state.h"
 #include "match/battle/match_world.h"
+#include "match/judge/end_state.h"
 
 #include <cstdint>
 #include <span>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "match/recording/trace_reader.h"
 
-#include "match/recording/gzip_stream.h"
 #include "match/battle/printable.h"
+#include "match/recording/gzip_stream.h"
 #include "match/recording/trace_cursor.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "match/report/savings_report.h"
 
-#include "match/judge/hit_rate.h"
 #include "match/battle/printable.h"
+#include "match/judge/hit_rate.h"
 #include "report_columns.h"
 #include "report_text.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "match/session/match_play.h"
 
-#include "match/report/call_costs.h"
 #include "match/guests/match_guests.h"
+#include "match/guests/match_sockets.h"
+#include "match/report/call_costs.h"
 #include "match/session/match_host.h"
 #include "match/session/match_network.h"
 #include "match/session/match_session.h"
-#include "match/guests/match_sockets.h"
 #include "match/session/progress.h"
 
 #include <cstddef>

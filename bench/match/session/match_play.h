@@ -4,10 +4,10 @@
 // counted; then what the calls took is measured. Or one side of it, where the other is elsewhere.
 #pragma once
 
-#include "match/guests/guests_result.h"
-#include "match/session/match_result.h"
 #include "match/battle/match_world.h"
+#include "match/guests/guests_result.h"
 #include "match/recording/recording.h"
+#include "match/session/match_result.h"
 
 #include <vector>
 

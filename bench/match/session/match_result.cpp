@@ -2,8 +2,8 @@
 #include "match/session/match_result.h"
 
 #include "command_line.h"
-#include "match/judge/hit_rate.h"
 #include "match/battle/printable.h"
+#include "match/judge/hit_rate.h"
 #include "match/report/savings_report.h"
 #include "report_text.h"
 

@@ -3,10 +3,10 @@
 // What a match came to, and its two forms: one screen for people, JSON for programs.
 #pragma once
 
-#include "match/session/match_options.h"
+#include "match/judge/staleness_meter.h"
 #include "match/recording/match_recorder.h"
 #include "match/report/savings.h"
-#include "match/judge/staleness_meter.h"
+#include "match/session/match_options.h"
 
 #include <replayout/netdriver/memory_report.h>
 #include <replayout/netdriver/net_stats.h>

@@ -10,10 +10,10 @@
 // same objects and is given the same datagrams, and what it sends is compared and thrown away.
 #pragma once
 
+#include "match/recording/recorded_world.h"
 #include "match/session/buffered_transport.h"
 #include "match/session/counted_executor.h"
 #include "match/session/match_result.h"
-#include "match/recording/recorded_world.h"
 
 #include <replayout/netdriver/net_driver.h>
 

@@ -9,11 +9,11 @@
 #pragma once
 
 #include "match/judge/cap_meter.h"
-#include "match/session/match_network.h"
+#include "match/judge/staleness_meter.h"
 #include "match/recording/match_recorder.h"
+#include "match/session/match_network.h"
 #include "match/session/match_result.h"
 #include "match/session/match_server.h"
-#include "match/judge/staleness_meter.h"
 
 #include <memory>
 #include <span>

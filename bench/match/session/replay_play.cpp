@@ -4,9 +4,9 @@
 #include "match/battle/battle.h"
 #include "match/battle/match_world.h"
 #include "match/battle/printable.h"
+#include "match/judge/truth_server.h"
 #include "match/recording/recorded_match.h"
 #include "match/recording/replay_file.h"
-#include "match/judge/truth_server.h"
 
 #include <replayout/netdriver/replay_player.h>
 

@@ -3,8 +3,8 @@
 // --play: a recorded match, shown again, and judged where there is something to judge it by.
 #pragma once
 
-#include "match/session/match_options.h"
 #include "match/recording/recording.h"
+#include "match/session/match_options.h"
 
 #include <cstdint>
 #include <optional>

@@ -6,9 +6,9 @@
 #pragma once
 
 #include <replayout/netdriver/close_reason.h>
+#include <replayout/netdriver/connection_state.h>
 #include <replayout/netdriver/memory_report.h>
 #include <replayout/netdriver/net_config.h>
-#include <replayout/netdriver/connection_state.h>
 #include <replayout/netdriver/net_driver_settings.h>
 #include <replayout/netdriver/net_stats.h>
 #include <replayout/netdriver/transport.h>

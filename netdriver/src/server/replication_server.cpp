@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "refusal_text.h"
 #include "layout_messages.h"
+#include "refusal_text.h"
 #include "replication_server_client.h"
 
 #include <algorithm>

@@ -15,8 +15,8 @@
 #include "packet_builder.h"
 #include "support/checks/catch.h"
 #include "support/checks/executors.h"
-#include "support/worlds/net_fixture.h"
 #include "support/checks/seeded_random.h"
+#include "support/worlds/net_fixture.h"
 
 namespace replayout::test {
 

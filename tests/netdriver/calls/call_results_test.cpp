@@ -8,10 +8,10 @@
 #include <string>
 #include <string_view>
 
-#include "support/worlds/call_game.h"
 #include "support/checks/catch.h"
 #include "support/checks/contains.h"
 #include "support/checks/log_spy.h"
+#include "support/worlds/call_game.h"
 
 namespace replayout::test {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "support/worlds/call_game.h"
 #include "support/checks/catch.h"
+#include "support/worlds/call_game.h"
 
 namespace replayout::test {
 namespace {

@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
-#include "support/worlds/call_game.h"
 #include "support/checks/catch.h"
+#include "support/worlds/call_game.h"
 
 namespace replayout::test {
 namespace {

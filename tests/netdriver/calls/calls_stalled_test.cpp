@@ -7,10 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "support/worlds/call_game.h"
 #include "support/checks/catch.h"
 #include "support/checks/golden.h"
 #include "support/checks/run_seed.h"
+#include "support/worlds/call_game.h"
 
 namespace replayout::test {
 namespace {

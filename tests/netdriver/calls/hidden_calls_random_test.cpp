@@ -18,10 +18,10 @@
 #include <string>
 #include <vector>
 
-#include "support/worlds/call_game.h"
 #include "support/checks/catch.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/worlds/call_game.h"
 
 namespace replayout::test {
 namespace {

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "support/checks/byte_dump.h"
-#include "support/worlds/call_game.h"
 #include "support/checks/catch.h"
 #include "support/checks/golden.h"
 #include "support/hostile/packet_forge.h"
+#include "support/worlds/call_game.h"
 
 namespace replayout::test {
 namespace {

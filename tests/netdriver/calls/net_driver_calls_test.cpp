@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "support/checks/catch.h"
-#include "support/worlds/class_game.h"
 #include "support/checks/refusals.h"
+#include "support/worlds/class_game.h"
 
 namespace replayout::test {
 namespace {

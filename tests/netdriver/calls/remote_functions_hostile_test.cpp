@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "support/checks/catch.h"
-#include "support/hostile/forged_caller.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/hostile/forged_caller.h"
 
 namespace replayout::test {
 namespace {

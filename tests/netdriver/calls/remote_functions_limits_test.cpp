@@ -7,9 +7,9 @@
 #include <iterator>
 #include <string>
 
-#include "support/worlds/call_game.h"
 #include "support/checks/catch.h"
 #include "support/checks/refusals.h"
+#include "support/worlds/call_game.h"
 
 namespace replayout::test {
 

@@ -12,9 +12,9 @@
 #include <string>
 
 #include "support/checks/catch.h"
-#include "support/types/random_rates.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/types/random_rates.h"
 #include "support/worlds/tank_game.h"
 
 namespace replayout::test {

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "support/checks/catch.h"
-#include "support/hostile/forged_pawn.h"
-#include "support/hostile/forged_peer.h"
 #include "support/checks/log_spy.h"
 #include "support/checks/run_seed.h"
+#include "support/hostile/forged_pawn.h"
+#include "support/hostile/forged_peer.h"
 #include "support/worlds/tank_game.h"
 
 namespace replayout::test {

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "support/checks/catch.h"
-#include "support/types/delta_types.h"
-#include "support/worlds/door_game.h"
-#include "support/worlds/net_fixture.h"
-#include "support/types/random_rates.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/types/delta_types.h"
+#include "support/types/random_rates.h"
+#include "support/worlds/door_game.h"
+#include "support/worlds/net_fixture.h"
 
 namespace replayout::test {
 namespace {

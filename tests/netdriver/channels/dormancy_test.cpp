@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "support/worlds/call_game.h"
 #include "support/checks/catch.h"
+#include "support/hostile/packet_forge.h"
+#include "support/worlds/call_game.h"
 #include "support/worlds/door_game.h"
 #include "support/worlds/net_fixture.h"
-#include "support/hostile/packet_forge.h"
 #include "support/worlds/spawn_game.h"
 #include "support/worlds/tank_game.h"
 

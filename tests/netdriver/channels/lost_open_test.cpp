@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "support/checks/catch.h"
-#include "support/worlds/class_game.h"
-#include "support/types/delta_types.h"
-#include "support/hostile/packet_forge.h"
 #include "support/checks/run_seed.h"
-#include "support/networks/scripted_transport.h"
 #include "support/checks/seeded_random.h"
+#include "support/hostile/packet_forge.h"
+#include "support/networks/scripted_transport.h"
+#include "support/types/delta_types.h"
 #include "support/types/test_layout.h"
+#include "support/worlds/class_game.h"
 
 namespace replayout::test {
 namespace {

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "support/checks/catch.h"
-#include "support/types/random_rates.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/types/random_rates.h"
 #include "support/worlds/spawn_game.h"
 
 namespace replayout::test {

@@ -4,9 +4,9 @@
 #include <replayout/netdriver/net_driver.h>
 
 #include "support/checks/catch.h"
-#include "support/worlds/class_game.h"
-#include "support/types/guard_types.h"
 #include "support/checks/log_spy.h"
+#include "support/types/guard_types.h"
+#include "support/worlds/class_game.h"
 
 namespace replayout::test {
 

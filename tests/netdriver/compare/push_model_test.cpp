@@ -17,8 +17,8 @@
 #include "support/checks/catch.h"
 #include "support/checks/refusals.h"
 #include "support/checks/run_seed.h"
-#include "support/networks/scripted_transport.h"
 #include "support/checks/seeded_random.h"
+#include "support/networks/scripted_transport.h"
 
 namespace replayout::test {
 namespace {

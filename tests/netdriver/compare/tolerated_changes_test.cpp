@@ -12,12 +12,12 @@
 #include <optional>
 #include <vector>
 
-#include "support/replication/block_sender.h"
 #include "support/checks/catch.h"
-#include "support/worlds/class_game.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/replication/block_sender.h"
 #include "support/types/test_layout.h"
+#include "support/worlds/class_game.h"
 
 namespace replayout {
 namespace {

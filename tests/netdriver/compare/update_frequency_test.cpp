@@ -9,11 +9,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "support/worlds/call_game.h"
 #include "support/checks/catch.h"
-#include "support/worlds/class_game.h"
 #include "support/checks/counting_resource.h"
 #include "support/checks/heap_count.h"
+#include "support/worlds/call_game.h"
+#include "support/worlds/class_game.h"
 #include "support/worlds/spawn_game.h"
 
 namespace replayout::test {

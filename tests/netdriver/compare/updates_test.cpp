@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "support/checks/catch.h"
-#include "support/worlds/class_game.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/worlds/class_game.h"
 
 namespace replayout::test {
 namespace {

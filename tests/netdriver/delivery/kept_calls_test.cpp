@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "support/worlds/call_game.h"
 #include "support/checks/catch.h"
+#include "support/worlds/call_game.h"
 
 namespace replayout::test {
 namespace {

@@ -12,10 +12,10 @@
 #include <memory_resource>
 #include <string>
 
-#include "support/worlds/call_game.h"
 #include "support/checks/catch.h"
 #include "support/checks/log_spy.h"
 #include "support/checks/refusals.h"
+#include "support/worlds/call_game.h"
 
 namespace replayout::test {
 namespace {

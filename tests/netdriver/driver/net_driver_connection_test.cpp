@@ -9,9 +9,9 @@
 
 #include "support/checks/catch.h"
 #include "support/hostile/forged_peer.h"
-#include "support/worlds/net_fixture.h"
 #include "support/hostile/packet_forge.h"
 #include "support/networks/tape_transport.h"
+#include "support/worlds/net_fixture.h"
 
 namespace replayout::test {
 namespace {

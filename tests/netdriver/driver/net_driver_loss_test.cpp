@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "support/checks/catch.h"
-#include "support/worlds/net_fixture.h"
-#include "support/hostile/packet_forge.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/hostile/packet_forge.h"
+#include "support/worlds/net_fixture.h"
 
 namespace replayout::test {
 namespace {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "support/checks/catch.h"
-#include "support/worlds/net_fixture.h"
 #include "support/hostile/packet_forge.h"
+#include "support/worlds/net_fixture.h"
 
 namespace replayout::test {
 namespace {

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "support/checks/catch.h"
-#include "support/worlds/class_game.h"
 #include "support/checks/counting_resource.h"
 #include "support/checks/heap_count.h"
 #include "support/types/mixed_types.h"
+#include "support/worlds/class_game.h"
 
 namespace replayout::test {
 namespace {

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <string>
 
-#include "support/worlds/call_game.h"
 #include "support/checks/catch.h"
 #include "support/types/delta_types.h"
+#include "support/worlds/call_game.h"
 #include "support/worlds/door_game.h"
 
 namespace replayout::test {

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "support/checks/byte_dump.h"
-#include "support/worlds/call_game.h"
 #include "support/checks/catch.h"
-#include "support/worlds/net_fixture.h"
-#include "support/hostile/packet_forge.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/hostile/packet_forge.h"
+#include "support/worlds/call_game.h"
+#include "support/worlds/net_fixture.h"
 
 namespace replayout::test {
 namespace {

@@ -20,12 +20,12 @@
 
 #include "support/checks/catch.h"
 #include "support/checks/counting_resource.h"
+#include "support/checks/run_seed.h"
+#include "support/checks/seeded_random.h"
 #include "support/networks/host_settings.h"
 #include "support/networks/host_ticks.h"
-#include "support/types/random_rates.h"
-#include "support/checks/run_seed.h"
 #include "support/networks/scripted_transport.h"
-#include "support/checks/seeded_random.h"
+#include "support/types/random_rates.h"
 #include "support/types/test_layout.h"
 
 namespace replayout::test {

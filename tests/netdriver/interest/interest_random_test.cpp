@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "support/checks/catch.h"
-#include "support/worlds/crate_game.h"
-#include "support/worlds/net_fixture.h"
-#include "support/types/random_rates.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/types/random_rates.h"
+#include "support/worlds/crate_game.h"
+#include "support/worlds/net_fixture.h"
 #include "support/worlds/spawn_game.h"
 
 namespace replayout::test {

@@ -17,11 +17,11 @@
 #include <vector>
 
 #include "support/checks/catch.h"
-#include "support/worlds/class_game.h"
 #include "support/checks/marked_bytes.h"
-#include "support/types/random_rates.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/types/random_rates.h"
+#include "support/worlds/class_game.h"
 
 namespace replayout::test {
 namespace {

@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "support/checks/byte_meter.h"
-#include "support/worlds/call_game.h"
 #include "support/checks/catch.h"
-#include "support/types/random_rates.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/types/random_rates.h"
+#include "support/worlds/call_game.h"
 
 namespace replayout::test {
 namespace {

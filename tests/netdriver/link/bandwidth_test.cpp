@@ -11,15 +11,15 @@
 #include <vector>
 
 #include "support/checks/byte_meter.h"
-#include "support/worlds/call_game.h"
 #include "support/checks/catch.h"
 #include "support/checks/counting_resource.h"
-#include "support/worlds/crate_game.h"
 #include "support/checks/heap_count.h"
-#include "support/worlds/net_fixture.h"
-#include "support/hostile/packet_forge.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/hostile/packet_forge.h"
+#include "support/worlds/call_game.h"
+#include "support/worlds/crate_game.h"
+#include "support/worlds/net_fixture.h"
 
 namespace replayout::test {
 namespace {

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "support/worlds/call_game.h"
 #include "support/checks/catch.h"
 #include "support/checks/log_spy.h"
-#include "support/worlds/net_fixture.h"
 #include "support/types/test_layout.h"
+#include "support/worlds/call_game.h"
+#include "support/worlds/net_fixture.h"
 
 namespace replayout::test {
 namespace {

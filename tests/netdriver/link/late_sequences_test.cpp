@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <string>
 
-#include "support/worlds/call_game.h"
 #include "support/checks/catch.h"
+#include "support/worlds/call_game.h"
 #include "support/worlds/net_fixture.h"
 
 namespace replayout::test {

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "support/checks/catch.h"
+#include "support/checks/log_spy.h"
 #include "support/hostile/forged_pawn.h"
 #include "support/hostile/forged_peer.h"
-#include "support/checks/log_spy.h"
 
 namespace replayout::test {
 namespace {

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "support/checks/catch.h"
+#include "support/checks/log_spy.h"
 #include "support/hostile/forged_caller.h"
 #include "support/hostile/forged_pawn.h"
 #include "support/hostile/forged_peer.h"
 #include "support/worlds/joined_client.h"
-#include "support/checks/log_spy.h"
 
 namespace replayout::test {
 namespace {

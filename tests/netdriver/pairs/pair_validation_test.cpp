@@ -13,9 +13,9 @@
 
 #include "support/checks/catch.h"
 #include "support/checks/caught_failure.h"
-#include "support/worlds/net_fixture.h"
-#include "support/hostile/packet_forge.h"
 #include "support/checks/seeded_random.h"
+#include "support/hostile/packet_forge.h"
+#include "support/worlds/net_fixture.h"
 
 namespace replayout::test {
 namespace {

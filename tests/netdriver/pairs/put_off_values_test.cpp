@@ -8,9 +8,9 @@
 #include <cstdint>
 
 #include "support/checks/catch.h"
-#include "support/worlds/class_game.h"
 #include "support/checks/contains.h"
 #include "support/checks/log_spy.h"
+#include "support/worlds/class_game.h"
 
 namespace replayout {
 namespace {

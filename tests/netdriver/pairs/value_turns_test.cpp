@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "support/checks/catch.h"
+#include "support/hostile/packet_forge.h"
 #include "support/worlds/crate_game.h"
 #include "support/worlds/net_fixture.h"
-#include "support/hostile/packet_forge.h"
 
 namespace replayout::test {
 namespace {

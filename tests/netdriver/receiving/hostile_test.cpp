@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "support/checks/catch.h"
-#include "support/hostile/packet_forge.h"
-#include "support/hostile/recorded_session.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/hostile/packet_forge.h"
+#include "support/hostile/recorded_session.h"
 
 namespace replayout::test {
 namespace {

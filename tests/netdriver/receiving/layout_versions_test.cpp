@@ -19,10 +19,10 @@
 
 #include "support/checks/byte_dump.h"
 #include "support/checks/catch.h"
-#include "support/hostile/forged_peer.h"
 #include "support/checks/log_spy.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/hostile/forged_peer.h"
 #include "support/types/test_layout.h"
 #include "support/types/versioned_pawn.h"
 

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "support/checks/catch.h"
-#include "support/hostile/forged_pawn.h"
-#include "support/hostile/forged_peer.h"
 #include "support/checks/log_spy.h"
 #include "support/checks/seeded_random.h"
+#include "support/hostile/forged_pawn.h"
+#include "support/hostile/forged_peer.h"
 
 namespace replayout::test {
 namespace {

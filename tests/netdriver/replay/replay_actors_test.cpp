@@ -5,9 +5,9 @@
 #include <map>
 #include <string>
 
-#include "support/worlds/call_game.h"
 #include "support/checks/catch.h"
 #include "support/hostile/replay_screen.h"
+#include "support/worlds/call_game.h"
 #include "support/worlds/spawn_game.h"
 
 namespace replayout::test {

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "support/checks/catch.h"
-#include "support/worlds/class_game.h"
-#include "support/types/delta_types.h"
-#include "support/types/mixed_types.h"
-#include "support/hostile/replay_screen.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/hostile/replay_screen.h"
+#include "support/types/delta_types.h"
+#include "support/types/mixed_types.h"
+#include "support/worlds/class_game.h"
 
 namespace replayout::test {
 namespace {

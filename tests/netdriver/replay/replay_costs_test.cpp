@@ -8,8 +8,8 @@
 
 #include "support/checks/counting_resource.h"
 #include "support/checks/heap_count.h"
-#include "support/worlds/net_fixture.h"
 #include "support/hostile/replay_screen.h"
+#include "support/worlds/net_fixture.h"
 
 #include "replay_format.h"
 

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "support/hostile/replay_screen.h"
-#include "support/hostile/replay_tape.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/hostile/replay_screen.h"
+#include "support/hostile/replay_tape.h"
 
 namespace replayout::test {
 namespace {

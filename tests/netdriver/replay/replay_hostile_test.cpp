@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "support/checks/counting_resource.h"
-#include "support/hostile/replay_screen.h"
-#include "support/hostile/replay_tape.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/hostile/replay_screen.h"
+#include "support/hostile/replay_tape.h"
 
 #include "replay_format.h"
 

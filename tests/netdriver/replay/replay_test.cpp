@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "support/checks/executors.h"
-#include "support/worlds/net_fixture.h"
-#include "support/hostile/replay_screen.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/hostile/replay_screen.h"
+#include "support/worlds/net_fixture.h"
 
 namespace replayout::test {
 namespace {

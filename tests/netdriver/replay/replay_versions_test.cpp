@@ -6,10 +6,10 @@
 #include <memory>
 
 #include "support/checks/catch.h"
-#include "support/worlds/class_game.h"
 #include "support/hostile/replay_screen.h"
 #include "support/types/test_layout.h"
 #include "support/types/versioned_pawn.h"
+#include "support/worlds/class_game.h"
 
 namespace replayout::test {
 namespace {

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "support/worlds/call_game.h"
 #include "support/checks/catch.h"
-#include "support/worlds/crate_game.h"
-#include "support/worlds/net_fixture.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/worlds/call_game.h"
+#include "support/worlds/crate_game.h"
+#include "support/worlds/net_fixture.h"
 
 namespace replayout::test {
 namespace {

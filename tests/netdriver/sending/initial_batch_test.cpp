@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "support/checks/catch.h"
-#include "support/hostile/forged_pawn.h"
-#include "support/hostile/forged_peer.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/hostile/forged_pawn.h"
+#include "support/hostile/forged_peer.h"
 #include "support/worlds/spawn_game.h"
 
 namespace replayout::test {

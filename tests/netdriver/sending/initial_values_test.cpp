@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "support/checks/catch.h"
-#include "support/worlds/class_game.h"
-#include "support/worlds/door_game.h"
 #include "support/checks/log_spy.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/worlds/class_game.h"
+#include "support/worlds/door_game.h"
 
 namespace replayout::test {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "support/checks/catch.h"
-#include "support/worlds/crate_game.h"
 #include "support/hostile/packet_forge.h"
+#include "support/worlds/crate_game.h"
 
 namespace replayout::test {
 namespace {

@@ -19,9 +19,9 @@
 #include "support/checks/catch.h"
 #include "support/checks/counting_resource.h"
 #include "support/checks/executors.h"
-#include "support/worlds/net_fixture.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/worlds/net_fixture.h"
 
 namespace replayout::test {
 namespace {

@@ -11,10 +11,10 @@
 #include <string>
 
 #include "support/checks/catch.h"
-#include "support/worlds/joined_client.h"
 #include "support/checks/log_spy.h"
 #include "support/hostile/packet_forge.h"
 #include "support/types/test_layout.h"
+#include "support/worlds/joined_client.h"
 
 namespace replayout {
 namespace {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "support/checks/catch.h"
+#include "support/checks/seeded_random.h"
 #include "support/hostile/forged_pawn.h"
 #include "support/hostile/forged_peer.h"
-#include "support/checks/seeded_random.h"
 
 namespace replayout::test {
 namespace {

@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "support/worlds/arena_game.h"
 #include "support/checks/choices.h"
 #include "support/checks/run_seed.h"
+#include "support/worlds/arena_game.h"
 
 namespace replayout::test {
 namespace {

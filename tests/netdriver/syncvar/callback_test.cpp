@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "support/checks/heap_count.h"
 #include "support/worlds/arena_game.h"
 #include "support/worlds/bag_game.h"
-#include "support/checks/heap_count.h"
 
 namespace replayout::test {
 namespace {

@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "support/worlds/arena_game.h"
 #include "support/checks/catch.h"
-#include "support/worlds/ledger_game.h"
 #include "support/checks/log_spy.h"
 #include "support/checks/run_seed.h"
+#include "support/worlds/arena_game.h"
+#include "support/worlds/ledger_game.h"
 
 namespace replayout::test {
 namespace {

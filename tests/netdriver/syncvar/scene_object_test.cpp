@@ -6,9 +6,9 @@
 #include <tuple>
 #include <vector>
 
-#include "support/worlds/arena_game.h"
 #include "support/checks/contains.h"
 #include "support/checks/log_spy.h"
+#include "support/worlds/arena_game.h"
 
 namespace replayout::test {
 namespace {

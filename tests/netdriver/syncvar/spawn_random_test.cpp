@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "support/checks/catch.h"
-#include "support/networks/host_settings.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/networks/host_settings.h"
 
 namespace replayout::test {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "support/checks/choices.h"
-#include "support/worlds/reference_game.h"
 #include "support/checks/run_seed.h"
+#include "support/worlds/reference_game.h"
 
 namespace replayout::test {
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "support/checks/catch.h"
 #include "support/worlds/arena_game.h"
 #include "support/worlds/bag_game.h"
-#include "support/checks/catch.h"
 
 namespace replayout::test {
 namespace {

@@ -12,11 +12,11 @@
 #include <map>
 #include <vector>
 
-#include "support/worlds/arena_game.h"
 #include "support/checks/catch.h"
 #include "support/checks/contains.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/worlds/arena_game.h"
 
 namespace replayout {
 namespace {

@@ -8,11 +8,11 @@
 #include <cstdint>
 #include <string>
 
-#include "support/types/atomic_types.h"
 #include "support/checks/catch.h"
-#include "support/worlds/class_game.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/types/atomic_types.h"
+#include "support/worlds/class_game.h"
 
 namespace replayout::test {
 namespace {

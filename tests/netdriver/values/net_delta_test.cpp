@@ -3,10 +3,10 @@
 // Custom deltas over a network. The serializer of these tests refuses a delta on any base but its
 // own, which closes the connection; so a game that ends equal proves each base, too.
 #include "support/checks/catch.h"
-#include "support/worlds/class_game.h"
-#include "support/types/delta_types.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/types/delta_types.h"
+#include "support/worlds/class_game.h"
 
 namespace replayout::test {
 namespace {

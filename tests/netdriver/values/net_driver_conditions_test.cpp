@@ -9,9 +9,9 @@
 #include <string>
 
 #include "support/checks/catch.h"
-#include "support/worlds/class_game.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/worlds/class_game.h"
 #include "support/worlds/sentry_game.h"
 
 namespace replayout::test {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "support/checks/catch.h"
+#include "support/checks/seeded_random.h"
 #include "support/worlds/class_game.h"
 #include "support/worlds/net_fixture.h"
-#include "support/checks/seeded_random.h"
 
 namespace replayout::test {
 namespace {

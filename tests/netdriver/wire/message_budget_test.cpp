@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "support/checks/catch.h"
-#include "support/worlds/joined_client.h"
 #include "support/hostile/packet_forge.h"
 #include "support/types/test_layout.h"
+#include "support/worlds/joined_client.h"
 
 namespace replayout::test {
 namespace {

@@ -9,9 +9,9 @@
 #include <string>
 
 #include "support/checks/catch.h"
-#include "support/networks/peers.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/networks/peers.h"
 #include "support/worlds/spawn_game.h"
 
 namespace replayout::test {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "support/replication/block_sender.h"
 #include "support/checks/catch.h"
+#include "support/replication/block_sender.h"
 #include "support/types/test_layout.h"
 
 namespace replayout {

@@ -13,10 +13,10 @@
 #include <string_view>
 #include <vector>
 
-#include "support/replication/block_receiver.h"
 #include "support/checks/catch.h"
 #include "support/checks/contains.h"
 #include "support/hostile/forged_description.h"
+#include "support/replication/block_receiver.h"
 #include "support/types/skipping_layout.h"
 #include "support/types/test_layout.h"
 #include "support/types/test_types.h"

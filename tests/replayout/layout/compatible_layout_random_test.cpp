@@ -11,14 +11,14 @@
 #include <random>
 #include <string>
 
-#include "support/replication/block_receiver.h"
-#include "support/replication/block_sender.h"
 #include "support/checks/catch.h"
-#include "support/types/random_editor.h"
-#include "support/types/random_types.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
 #include "support/checks/value_difference.h"
+#include "support/replication/block_receiver.h"
+#include "support/replication/block_sender.h"
+#include "support/types/random_editor.h"
+#include "support/types/random_types.h"
 
 namespace replayout {
 namespace {

@@ -16,14 +16,14 @@
 #include <utility>
 #include <vector>
 
-#include "support/replication/block_receiver.h"
-#include "support/replication/block_sender.h"
 #include "support/checks/catch.h"
 #include "support/checks/caught_failure.h"
 #include "support/checks/heap_count.h"
-#include "support/types/random_editor.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/replication/block_receiver.h"
+#include "support/replication/block_sender.h"
+#include "support/types/random_editor.h"
 #include "support/types/test_layout.h"
 #include "support/types/test_types.h"
 #include "support/types/versioned_pawn.h"

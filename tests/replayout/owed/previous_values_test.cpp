@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "support/replication/block_sender.h"
 #include "support/checks/catch.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/replication/block_sender.h"
 
 namespace replayout::test {
 namespace {

@@ -12,13 +12,13 @@
 #include <memory>
 #include <vector>
 
-#include "support/replication/block_receiver.h"
-#include "support/replication/block_sender.h"
 #include "support/checks/catch.h"
-#include "support/types/random_types.h"
-#include "support/hostile/received_traces.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/hostile/received_traces.h"
+#include "support/replication/block_receiver.h"
+#include "support/replication/block_sender.h"
+#include "support/types/random_types.h"
 #include "support/types/tree_editor.h"
 
 namespace replayout::test {

@@ -10,14 +10,14 @@
 #include <memory>
 #include <random>
 
+#include "support/checks/catch.h"
+#include "support/checks/run_seed.h"
+#include "support/checks/value_difference.h"
 #include "support/replication/block_receiver.h"
 #include "support/replication/block_sender.h"
-#include "support/checks/catch.h"
 #include "support/types/random_editor.h"
-#include "support/checks/run_seed.h"
 #include "support/types/test_layout.h"
 #include "support/types/test_types.h"
-#include "support/checks/value_difference.h"
 
 namespace replayout {
 namespace {

@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "support/checks/catch.h"
 #include "support/replication/block_receiver.h"
 #include "support/replication/block_sender.h"
-#include "support/checks/catch.h"
 #include "support/types/test_layout.h"
 
 namespace replayout::test {

@@ -10,13 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "support/replication/block_receiver.h"
-#include "support/replication/block_sender.h"
 #include "support/checks/catch.h"
 #include "support/checks/caught_failure.h"
 #include "support/checks/counting_resource.h"
-#include "support/types/fast_array_types.h"
 #include "support/checks/refusals.h"
+#include "support/replication/block_receiver.h"
+#include "support/replication/block_sender.h"
+#include "support/types/fast_array_types.h"
 #include "support/types/test_layout.h"
 
 namespace replayout::test {

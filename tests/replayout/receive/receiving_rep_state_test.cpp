@@ -5,8 +5,8 @@
 #include <initializer_list>
 #include <vector>
 
-#include "support/replication/block_receiver.h"
 #include "support/checks/catch.h"
+#include "support/replication/block_receiver.h"
 
 namespace replayout {
 namespace {

@@ -12,18 +12,18 @@
 #include <string>
 #include <vector>
 
-#include "support/replication/block_receiver.h"
 #include "support/checks/catch.h"
 #include "support/checks/counting_resource.h"
 #include "support/checks/golden.h"
 #include "support/checks/heap_count.h"
-#include "support/types/random_editor.h"
-#include "support/types/random_types.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/checks/value_difference.h"
+#include "support/replication/block_receiver.h"
+#include "support/types/random_editor.h"
+#include "support/types/random_types.h"
 #include "support/types/test_layout.h"
 #include "support/types/test_package_map.h"
-#include "support/checks/value_difference.h"
 
 namespace replayout {
 namespace {

@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <string>
 
-#include "support/replication/block_receiver.h"
-#include "support/replication/block_sender.h"
 #include "support/checks/catch.h"
 #include "support/checks/log_spy.h"
+#include "support/replication/block_receiver.h"
+#include "support/replication/block_sender.h"
 #include "support/types/test_layout.h"
 
 namespace replayout::test {

@@ -8,12 +8,12 @@
 #include <deque>
 #include <vector>
 
-#include "support/types/atomic_types.h"
-#include "support/replication/block_receiver.h"
-#include "support/replication/block_sender.h"
 #include "support/checks/catch.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/replication/block_receiver.h"
+#include "support/replication/block_sender.h"
+#include "support/types/atomic_types.h"
 #include "support/types/test_layout.h"
 
 namespace replayout::test {

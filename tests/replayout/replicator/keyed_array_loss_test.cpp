@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "support/replication/block_receiver.h"
 #include "support/checks/catch.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/replication/block_receiver.h"
 #include "support/types/test_layout.h"
 #include "support/types/test_package_map.h"
 

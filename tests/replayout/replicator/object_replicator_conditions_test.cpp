@@ -9,9 +9,9 @@
 #include <string>
 
 #include "support/checks/catch.h"
-#include "support/worlds/guard_post.h"
 #include "support/replication/object_peer.h"
 #include "support/types/test_layout.h"
+#include "support/worlds/guard_post.h"
 
 namespace replayout::test {
 namespace {

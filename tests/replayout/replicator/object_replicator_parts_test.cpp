@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "support/checks/catch.h"
-#include "support/worlds/guard_post.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
 #include "support/types/test_types.h"
+#include "support/worlds/guard_post.h"
 
 namespace replayout::test {
 namespace {

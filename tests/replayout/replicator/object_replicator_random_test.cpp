@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// A random game of one guard (support/types/guard_types.h) and receivers that lose up to 40 % of their
-// packets, get him in parts and large values late, join, leave, make him anew, become owners and
-// cease to be. Values fail, and are left out where they are too large and nobody takes them. Two
-// senders run in lock step; one shares, the other does not.
+// A random game of one guard (support/types/guard_types.h) and receivers that lose up to 40 % of
+// their packets, get him in parts and large values late, join, leave, make him anew, become owners
+// and cease to be. Values fail, and are left out where they are too large and nobody takes them.
+// Two senders run in lock step; one shares, the other does not.
 //
 //     always        both write the same packets; a receiver sees an atomic struct as a whole, and
 //                   never an older value behind a newer one
@@ -19,10 +19,10 @@
 #include <vector>
 
 #include "support/checks/catch.h"
-#include "support/types/guard_types.h"
-#include "support/replication/object_peer.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/replication/object_peer.h"
+#include "support/types/guard_types.h"
 #include "support/types/test_layout.h"
 
 namespace replayout::test {

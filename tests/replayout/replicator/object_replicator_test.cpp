@@ -10,11 +10,11 @@
 
 #include "support/checks/catch.h"
 #include "support/checks/counting_resource.h"
-#include "support/worlds/guard_post.h"
 #include "support/checks/heap_count.h"
-#include "support/replication/object_peer.h"
 #include "support/checks/refusals.h"
+#include "support/replication/object_peer.h"
 #include "support/types/test_layout.h"
+#include "support/worlds/guard_post.h"
 
 namespace replayout::test {
 namespace {

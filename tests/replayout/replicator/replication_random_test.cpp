@@ -19,15 +19,15 @@
 #include <set>
 #include <vector>
 
+#include "support/checks/catch.h"
+#include "support/checks/run_seed.h"
+#include "support/checks/value_difference.h"
 #include "support/replication/block_receiver.h"
 #include "support/replication/block_sender.h"
-#include "support/checks/catch.h"
 #include "support/types/random_editor.h"
-#include "support/checks/run_seed.h"
 #include "support/types/test_layout.h"
 #include "support/types/test_types.h"
 #include "support/types/type_counters_sum.h"
-#include "support/checks/value_difference.h"
 
 namespace replayout {
 namespace {

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "support/checks/catch.h"
-#include "support/replication/object_peer.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/replication/object_peer.h"
 #include "support/types/test_layout.h"
 
 namespace replayout::test {

@@ -17,14 +17,14 @@
 #include <string>
 #include <vector>
 
+#include "support/checks/catch.h"
+#include "support/checks/golden.h"
+#include "support/checks/value_difference.h"
 #include "support/replication/block_receiver.h"
 #include "support/replication/block_sender.h"
-#include "support/checks/catch.h"
 #include "support/types/delta_types.h"
-#include "support/checks/golden.h"
 #include "support/types/test_layout.h"
 #include "support/types/test_types.h"
-#include "support/checks/value_difference.h"
 
 namespace replayout {
 namespace {

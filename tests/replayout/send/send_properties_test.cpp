@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "support/replication/block_receiver.h"
-#include "support/replication/block_sender.h"
 #include "support/checks/catch.h"
 #include "support/checks/run_seed.h"
+#include "support/checks/value_difference.h"
+#include "support/replication/block_receiver.h"
+#include "support/replication/block_sender.h"
 #include "support/types/test_layout.h"
 #include "support/types/test_types.h"
-#include "support/checks/value_difference.h"
 
 namespace replayout {
 namespace {

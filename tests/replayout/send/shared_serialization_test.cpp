@@ -6,11 +6,11 @@
 #include <random>
 #include <string>
 
-#include "support/replication/block_sender.h"
 #include "support/checks/byte_dump.h"
 #include "support/checks/catch.h"
 #include "support/checks/counting_resource.h"
 #include "support/checks/run_seed.h"
+#include "support/replication/block_sender.h"
 
 namespace replayout {
 namespace {

@@ -10,11 +10,11 @@
 #include <memory>
 #include <vector>
 
-#include "support/replication/block_receiver.h"
-#include "support/replication/block_sender.h"
 #include "support/checks/catch.h"
 #include "support/checks/counting_resource.h"
 #include "support/checks/heap_count.h"
+#include "support/replication/block_receiver.h"
+#include "support/replication/block_sender.h"
 #include "support/types/mixed_types.h"
 #include "support/types/test_layout.h"
 #include "support/types/test_types.h"

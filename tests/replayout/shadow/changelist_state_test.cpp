@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "support/replication/block_sender.h"
 #include "support/checks/catch.h"
 #include "support/checks/log_spy.h"
+#include "support/replication/block_sender.h"
 #include "support/types/test_layout.h"
 #include "support/types/test_types.h"
 

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "support/checks/catch.h"
 #include "support/replication/block_receiver.h"
 #include "support/replication/block_sender.h"
-#include "support/checks/catch.h"
 #include "support/types/test_layout.h"
 #include "support/types/test_types.h"
 

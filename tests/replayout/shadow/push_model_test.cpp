@@ -13,12 +13,12 @@
 #include <string_view>
 #include <vector>
 
-#include "support/replication/block_sender.h"
 #include "support/checks/catch.h"
-#include "support/types/delta_types.h"
-#include "support/types/fast_array_types.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/replication/block_sender.h"
+#include "support/types/delta_types.h"
+#include "support/types/fast_array_types.h"
 #include "support/types/test_layout.h"
 #include "support/types/test_types.h"
 

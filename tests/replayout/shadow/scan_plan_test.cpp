@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "support/replication/block_sender.h"
 #include "support/checks/catch.h"
-#include "support/types/random_editor.h"
 #include "support/checks/seeded_random.h"
+#include "support/replication/block_sender.h"
+#include "support/types/random_editor.h"
 #include "support/types/test_layout.h"
 #include "support/types/test_types.h"
 

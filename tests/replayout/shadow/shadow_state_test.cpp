@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "support/replication/block_sender.h"
 #include "support/checks/catch.h"
 #include "support/checks/counting_resource.h"
+#include "support/replication/block_sender.h"
 #include "support/types/test_layout.h"
 #include "support/types/test_types.h"
 

@@ -11,9 +11,9 @@
 #include <set>
 #include <string>
 
+#include "support/checks/catch.h"
 #include "support/replication/block_receiver.h"
 #include "support/replication/block_sender.h"
-#include "support/checks/catch.h"
 #include "support/types/test_layout.h"
 
 namespace replayout {

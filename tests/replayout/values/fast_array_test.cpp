@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "support/checks/catch.h"
 #include "support/replication/block_receiver.h"
 #include "support/replication/block_sender.h"
-#include "support/checks/catch.h"
 #include "support/types/fast_array_types.h"
 #include "support/types/test_layout.h"
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "support/replication/block_receiver.h"
 #include "support/checks/byte_dump.h"
 #include "support/checks/catch.h"
+#include "support/replication/block_receiver.h"
 #include "support/types/test_package_map.h"
 
 namespace replayout {

@@ -6,10 +6,10 @@
 
 #include <cstdint>
 
-#include "support/replication/block_sender.h"
 #include "support/checks/catch.h"
-#include "support/types/few_ids.h"
 #include "support/checks/log_spy.h"
+#include "support/replication/block_sender.h"
+#include "support/types/few_ids.h"
 #include "support/types/test_layout.h"
 
 namespace replayout::test {

@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "support/replication/block_receiver.h"
-#include "support/replication/block_sender.h"
 #include "support/checks/catch.h"
-#include "support/types/few_ids.h"
 #include "support/checks/log_spy.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/replication/block_receiver.h"
+#include "support/replication/block_sender.h"
+#include "support/types/few_ids.h"
 #include "support/types/test_layout.h"
 
 namespace replayout::test {

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// A random game of one object of a random class (support/types/random_types.h), with everything that a
-// layout may hold: keyed and fast arrays, maps and sets, custom deltas, atomic structs, conditions,
-// push based properties that are marked where they were edited, and now and then for nothing.
-// Receivers lose blocks and opens, get the object in parts and large values reliably, become owners
-// and cease to be. Two senders run in lock step, each with an ObjectReplicator for each receiver:
-// one shares and compares what is marked, the other does not share and compares everything.
+// A random game of one object of a random class (support/types/random_types.h), with everything
+// that a layout may hold: keyed and fast arrays, maps and sets, custom deltas, atomic structs,
+// conditions, push based properties that are marked where they were edited, and now and then for
+// nothing. Receivers lose blocks and opens, get the object in parts and large values reliably,
+// become owners and cease to be. Two senders run in lock step, each with an ObjectReplicator for
+// each receiver: one shares and compares what is marked, the other does not share and compares
+// everything.
 //
 //     always             both owe the same and write the same bytes; what a receiver shows was the
-//                        server's (support/replication/reference_replicator.h); hooks and notifies run once an
-//                        update, in their order, with the value before it
+//                        server's (support/replication/reference_replicator.h); hooks and notifies
+//                        run once an update, in their order, with the value before it
 //     a pair at rest     holds what the server holds, as far as it may see it; at the end all do
 //
 // A failure names its seed; see support/checks/run_seed.h for how to run it alone.
@@ -23,15 +24,15 @@
 #include <string>
 #include <vector>
 
+#include "support/checks/catch.h"
+#include "support/checks/run_seed.h"
+#include "support/checks/seeded_random.h"
 #include "support/replication/block_receiver.h"
 #include "support/replication/block_sender.h"
-#include "support/checks/catch.h"
+#include "support/replication/reference_replicator.h"
 #include "support/types/collection_types.h"
 #include "support/types/random_class_receiver.h"
 #include "support/types/random_types.h"
-#include "support/replication/reference_replicator.h"
-#include "support/checks/run_seed.h"
-#include "support/checks/seeded_random.h"
 #include "support/types/tree_editor.h"
 
 namespace replayout::test {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "support/replication/block_sender.h"
 #include "support/checks/catch.h"
+#include "support/replication/block_sender.h"
 #include "support/types/test_layout.h"
 #include "support/types/test_types.h"
 #include "support/types/type_counters_sum.h"

@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "support/checks/byte_dump.h"
-#include "support/worlds/call_game.h"
 #include "support/checks/counting_resource.h"
 #include "support/hostile/packet_forge.h"
+#include "support/worlds/call_game.h"
 
 namespace replayout::test {
 

@@ -12,8 +12,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "support/worlds/arena_game.h"
 #include "support/checks/catch.h"
+#include "support/worlds/arena_game.h"
 
 namespace replayout::test {
 

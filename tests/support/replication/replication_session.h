@@ -16,11 +16,11 @@
 #pragma once
 
 #include "support/checks/executors.h"
+#include "support/networks/session_settings.h"
+#include "support/networks/tape_transport.h"
 #include "support/replication/reference_replicator.h"
 #include "support/worlds/session_game.h"
-#include "support/networks/session_settings.h"
 #include "support/worlds/session_worlds.h"
-#include "support/networks/tape_transport.h"
 
 #include <replayout/netdriver/net_driver.h>
 #include <replayout/netdriver/simulated_network.h>

@@ -5,9 +5,9 @@
 #pragma once
 
 #include "support/replication/block_receiver.h"
-#include "support/types/random_types.h"
 #include "support/replication/reference_replicator.h"
 #include "support/replication/update_judge.h"
+#include "support/types/random_types.h"
 
 #include <replayout/object_replicator.h>
 

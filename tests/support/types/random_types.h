@@ -6,8 +6,8 @@
 // time, so two ends can each make their own.
 #pragma once
 
-#include "support/types/raw_object.h"
 #include "support/checks/seeded_random.h"
+#include "support/types/raw_object.h"
 
 #include <replayout/reflection/type_registry.h>
 #include <replayout/rep_layout.h>

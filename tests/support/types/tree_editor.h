@@ -4,9 +4,9 @@
 // that grow, shrink and are inserted into, now and then a text or an array that no packet holds.
 #pragma once
 
+#include "support/checks/seeded_random.h"
 #include "support/types/collection_types.h"
 #include "support/types/raw_object.h"
-#include "support/checks/seeded_random.h"
 #include "support/types/value_tree.h"
 
 #include <cstdint>

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "support/checks/catch.h"
+#include "support/checks/seeded_random.h"
 #include "support/networks/host_settings.h"
 #include "support/networks/host_ticks.h"
-#include "support/checks/seeded_random.h"
 
 namespace replayout::test {
 

@@ -4,10 +4,10 @@
 // receiver begin with.
 #pragma once
 
-#include "support/replication/block_sender.h"
 #include "support/checks/catch.h"
-#include "support/types/guard_types.h"
+#include "support/replication/block_sender.h"
 #include "support/replication/object_peer.h"
+#include "support/types/guard_types.h"
 #include "support/types/test_layout.h"
 
 #include <cstdint>

@@ -5,8 +5,8 @@
 #pragma once
 
 #include "support/networks/session_settings.h"
-#include "support/worlds/session_worlds.h"
 #include "support/types/tree_editor.h"
+#include "support/worlds/session_worlds.h"
 
 #include <cstdint>
 #include <string_view>

@@ -3,8 +3,8 @@
 // The two ends of a session as the driver sees them: objects of random types by handle.
 #pragma once
 
-#include "support/types/random_types.h"
 #include "support/replication/reference_replicator.h"
+#include "support/types/random_types.h"
 
 #include <replayout/netdriver/net_driver.h>
 #include <replayout/netdriver/net_world.h>

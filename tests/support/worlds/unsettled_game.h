@@ -24,9 +24,9 @@
 #include <vector>
 
 #include "support/checks/catch.h"
+#include "support/checks/wait_bounds.h"
 #include "support/networks/host_ticks.h"
 #include "support/types/test_layout.h"
-#include "support/checks/wait_bounds.h"
 
 namespace replayout::test {
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// In the place of tests/support/checks/catch.h: fuzz targets use what stands in tests/support, and run
-// without Catch2. What is required and not so ends the process, which is what libFuzzer looks for.
+// In the place of tests/support/checks/catch.h: fuzz targets use what stands in tests/support, and
+// run without Catch2. What is required and not so ends the process, which is what libFuzzer looks
+// for.
 #pragma once
 
 #include <cstdio>
