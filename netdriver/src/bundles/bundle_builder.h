@@ -5,6 +5,7 @@
 #pragma once
 
 #include <replayout/netdriver/bunch.h>
+#include <replayout/netdriver/memory_report.h>
 #include <replayout/reflection/memory.h>
 #include <replayout/send_properties.h>
 

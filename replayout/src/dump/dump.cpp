@@ -9,13 +9,13 @@ namespace replayout {
 namespace {
 
 /// Right-aligned, and apart from what is before it.
-void append_column(std::string& line, std::string_view text, std::size_t width) {
+void append_right(std::string& line, std::string_view text, std::size_t width) {
     line.append(text.size() < width ? width - text.size() : 1, ' ');
     line += text;
 }
 
-void append_column(std::string& line, std::uint64_t number, std::size_t width) {
-    append_column(line, std::to_string(number), width);
+void append_right(std::string& line, std::uint64_t number, std::size_t width) {
+    append_right(line, std::to_string(number), width);
 }
 
 [[nodiscard]] std::string counted(std::uint64_t count, std::string_view noun) {
@@ -123,9 +123,9 @@ struct SharedBuffer {
 [[nodiscard]] std::string piece_line(const SharedBuffer& buffer, const SharedPiece& piece,
                                      RepHandle handle, std::string_view question) {
     std::string line;
-    append_column(line, handle.value, 8);
-    append_column(line, piece.version, 9);
-    append_column(line, piece.bit_count == 0 ? "-" : std::to_string(piece.bit_count), 7);
+    append_right(line, handle.value, 8);
+    append_right(line, piece.version, 9);
+    append_right(line, piece.bit_count == 0 ? "-" : std::to_string(piece.bit_count), 7);
     line += "  " + property_path(buffer.layout, handle);
     if (piece.bit_count == 0) {
         line += ", in the shadow" + std::string(buffer.left_over(piece, handle));
@@ -238,8 +238,8 @@ std::string dump(const ChangelistState& state) {
     text += "  handle  changed  property\n";
     for (std::uint32_t handle = 1; handle <= layout.handle_count(); ++handle) {
         const Version last_changed = state.last_changed(RepHandle{handle});
-        append_column(text, handle, 8);
-        append_column(text, last_changed == 0 ? "-" : std::to_string(last_changed), 9);
+        append_right(text, handle, 8);
+        append_right(text, last_changed == 0 ? "-" : std::to_string(last_changed), 9);
         text += "  " + property_path(layout, RepHandle{handle}) + " = " +
                 value_text(layout, RepHandle{handle}, state.shadow()) + "\n";
     }
@@ -324,12 +324,12 @@ std::string dump(const TypeCounters& counters) {
     text += "      sent bits alone   in blocks   reused    built  encoded  property, and why\n";
     for (std::uint32_t handle = 1; handle <= layout.handle_count(); ++handle) {
         const PropertyCounters& property = counters.properties[handle - 1];
-        append_column(text, property.values_sent, 10);
-        append_column(text, property.bits_sent, 11);
-        append_column(text, property.payload_reuses, 12);
-        append_column(text, property.values_reused, 9);
-        append_column(text, property.pieces_built, 9);
-        append_column(text, property.values_encoded(), 9);
+        append_right(text, property.values_sent, 10);
+        append_right(text, property.bits_sent, 11);
+        append_right(text, property.payload_reuses, 12);
+        append_right(text, property.values_reused, 9);
+        append_right(text, property.pieces_built, 9);
+        append_right(text, property.values_encoded(), 9);
         text += "  " + property_path(layout, RepHandle{handle});
         for (std::size_t reason = 0; reason < encode_reason_count; ++reason) {
             if (property.encoded[reason] > 0) {

@@ -50,7 +50,7 @@ namespace {
     return "?";
 }
 
-void append_column(std::string& line, std::string_view text, std::size_t width) {
+void append_left(std::string& line, std::string_view text, std::size_t width) {
     line += text;
     line.append(text.size() < width ? width - text.size() : 1, ' ');
 }
@@ -129,12 +129,12 @@ void append_number(std::string& line, std::uint32_t number, std::size_t width) {
     line += "  ";
     const bool is_optional =
         cmd.property != nullptr && cmd.property->kind == PropertyKind::Optional;
-    append_column(line,
+    append_left(line,
                   std::string(2 * std::size_t{depth}, ' ') +
                       std::string(is_optional ? "Optional" : type_name(cmd.type)),
                   24);
     if (cmd.type == RepLayoutCmdType::Return) {
-        append_column(line, "     -        -       -", 26);
+        append_left(line, "     -        -       -", 26);
     } else {
         append_number(line, cmd.relative_handle, 6);
         append_number(line, cmd.object_offset.value, 9);
