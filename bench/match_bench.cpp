@@ -7,12 +7,12 @@
 //
 // Each match is played by two servers beside each other, with sharing and without, tick by tick in
 // turn; every packet of the two is compared. For other networks: ./run match.
-#include "match/battle.h"
-#include "match/hit_rate.h"
-#include "match/match_session.h"
-#include "match/printable.h"
-#include "match/progress.h"
-#include "match/trace_reader.h"
+#include "match/battle/battle.h"
+#include "match/battle/printable.h"
+#include "match/judge/hit_rate.h"
+#include "match/recording/trace_reader.h"
+#include "match/session/match_session.h"
+#include "match/session/progress.h"
 #include "report_text.h"
 
 #include <benchmark/benchmark.h>

@@ -3,7 +3,7 @@
 // The clock of what is measured piece by piece, and beside it the count of allocations.
 #pragma once
 
-#include "match/allocation_counter.h"
+#include "match/session/allocation_counter.h"
 
 #include <chrono>
 #include <cstdint>

@@ -5,7 +5,7 @@
 // network. Nothing of this is counted.
 #pragma once
 
-#include "match/buffered_transport.h"
+#include "match/session/buffered_transport.h"
 #include "scripted_clients.h"
 
 #include <cstddef>

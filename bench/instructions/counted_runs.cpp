@@ -4,8 +4,8 @@
 #include "instructions/hit_workload.h"
 #include "instructions/match_game.h"
 #include "instructions/workload_game.h"
-#include "match/battle.h"
-#include "match/trace_reader.h"
+#include "match/battle/battle.h"
+#include "match/recording/trace_reader.h"
 #include "pawn_workload.h"
 #include "walker_workload.h"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// A match (match/recorded_world.h) as a game whose server is counted: the built-in battle, or a
-// recording. Everybody is sent everything; it is polled.
+// A match (match/recording/recorded_world.h) as a game whose server is counted: the built-in
+// battle, or a recording. Everybody is sent everything; it is polled.
 #pragma once
 
 #include "instructions/counted_game.h"
-#include "match/recorded_world.h"
+#include "match/recording/recorded_world.h"
 
 #include <cstdint>
 #include <memory>

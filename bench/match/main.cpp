@@ -3,12 +3,12 @@
 // replayout_match: the main job. See --help.
 #include "command_line.h"
 #include "json_file.h"
-#include "match/battle.h"
-#include "match/match_options.h"
-#include "match/match_play.h"
-#include "match/printable.h"
-#include "match/replay_play.h"
-#include "match/trace_reader.h"
+#include "match/battle/battle.h"
+#include "match/battle/printable.h"
+#include "match/recording/trace_reader.h"
+#include "match/session/match_options.h"
+#include "match/session/match_play.h"
+#include "match/session/replay_play.h"
 
 #include <cstdio>
 #include <exception>

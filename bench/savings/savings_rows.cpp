@@ -2,8 +2,8 @@
 #include "savings/savings_rows.h"
 
 #include "instructions/match_game.h"
-#include "match/battle.h"
-#include "match/trace_reader.h"
+#include "match/battle/battle.h"
+#include "match/recording/trace_reader.h"
 #include "savings/row_classes.h"
 #include "savings/spawn_game.h"
 #include "walker_workload.h"

@@ -119,7 +119,8 @@ endfunction()
 #
 # HEADERS are its promise, named within include/FOLDER, and each must compile alone. SOURCES, and the
 # private headers beside them, live in src/, which nobody else can reach. LINKS are public. PRECOMPILE
-# are headers that nearly all of them need.
+# are headers that nearly all of them need. A floor of many files has rooms instead of SOURCES: call
+# replayout_add_room() for each of them afterwards.
 function(replayout_add_module name)
     cmake_parse_arguments(PARSE_ARGV 1 module "" FOLDER "HEADERS;SOURCES;LINKS;PRECOMPILE")
     list(TRANSFORM module_HEADERS PREPEND include/${module_FOLDER}/)
@@ -131,18 +132,87 @@ function(replayout_add_module name)
     add_library(${target} STATIC ${module_SOURCES})
     add_library(replayout::${name} ALIAS ${target})
     target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS include FILES ${module_HEADERS})
-    target_include_directories(${target} PRIVATE src)
     target_link_libraries(${target} PUBLIC ${module_LINKS})
     target_compile_definitions(${target}
                                PUBLIC $<$<BOOL:${REPLAYOUT_VALIDATE}>:REPLAYOUT_VALIDATION=1>)
-    set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+    set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} LINKER_LANGUAGE CXX)
     replayout_house_rules(${target})
-    if(module_PRECOMPILE)
-        replayout_precompile(${target} ${module_PRECOMPILE})
+    if(module_SOURCES)
+        target_include_directories(${target} PRIVATE src)
+        if(module_PRECOMPILE)
+            replayout_precompile(${target} ${module_PRECOMPILE})
+        endif()
+    else()
+        # For its rooms.
+        set_target_properties(${target} PROPERTIES REPLAYOUT_LINKS "${module_LINKS}"
+                                                   REPLAYOUT_PRECOMPILED "${module_PRECOMPILE}")
     endif()
     if(REPLAYOUT_INSTALL)
         install(TARGETS ${target} EXPORT replayout-targets FILE_SET HEADERS)
     endif()
+endfunction()
+
+# replayout_add_room(module room SOURCES...): the folder src/<room> of a floor. Its files may include
+# the headers of their own room and of the rooms that were added before it, by their plain names, and
+# no others: they are not on its include path.
+function(replayout_add_room module room)
+    set(sources ${ARGN})
+    list(TRANSFORM sources PREPEND src/${room}/)
+    replayout_check_listed(src/${room}/*.cpp ${sources})
+    set(module_target replayout_${module})
+    set(target ${module_target}_${room})
+    get_target_property(paths ${module_target} REPLAYOUT_ROOM_PATHS)
+    if(NOT paths)
+        set(paths)
+    endif()
+    replayout_check_unique_names(src/${room} ${paths})
+    list(APPEND paths ${CMAKE_CURRENT_SOURCE_DIR}/src/${room})
+    set_target_properties(${module_target} PROPERTIES REPLAYOUT_ROOM_PATHS "${paths}")
+    set_property(TARGET ${module_target} APPEND PROPERTY REPLAYOUT_ROOMS ${room})
+    target_include_directories(${module_target} PRIVATE src/${room})
+    # The include path of the room, for tests; a room of headers alone has no other target.
+    add_library(${target}_path INTERFACE)
+    target_include_directories(${target}_path INTERFACE ${paths})
+    if(NOT sources)
+        return()
+    endif()
+
+    add_library(${target} OBJECT ${sources})
+    target_include_directories(${target} PRIVATE include ${paths})
+    get_target_property(links ${module_target} REPLAYOUT_LINKS)
+    target_link_libraries(${target} PRIVATE ${links})
+    target_compile_definitions(${target}
+                               PRIVATE $<$<BOOL:${REPLAYOUT_VALIDATE}>:REPLAYOUT_VALIDATION=1>)
+    replayout_house_rules(${target})
+    # The first room reads the headers, and all others take what it has read.
+    get_target_property(headers ${module_target} REPLAYOUT_PRECOMPILED)
+    get_target_property(reader ${module_target} REPLAYOUT_PRECOMPILED_BY)
+    if(headers AND reader)
+        replayout_precompile_as(${target} ${reader})
+    elseif(headers)
+        replayout_precompile(${target} ${headers})
+        set_target_properties(${module_target} PROPERTIES REPLAYOUT_PRECOMPILED_BY ${target})
+    endif()
+    target_sources(${module_target} PRIVATE $<TARGET_OBJECTS:${target}>)
+endfunction()
+
+# Two private headers of one name in a floor: an include would find the one that comes first.
+function(replayout_check_unique_names folder)
+    file(GLOB names RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/${folder} ${folder}/*)
+    foreach(path IN LISTS ARGN)
+        foreach(name IN LISTS names)
+            if(EXISTS ${path}/${name})
+                message(FATAL_ERROR "${name} is in ${folder} and in ${path}: names are unique in a floor")
+            endif()
+        endforeach()
+    endforeach()
+endfunction()
+
+# replayout_room_paths(module variable): the folders of all rooms of a floor, for a test that reaches
+# into it.
+function(replayout_room_paths module variable)
+    get_target_property(paths replayout_${module} REPLAYOUT_ROOM_PATHS)
+    set(${variable} ${paths} PARENT_SCOPE)
 endfunction()
 
 # What find_package(replayout) reads. Installed users need the Boost headers and nothing else.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "match/battle.h"
+#include "match/battle/battle.h"
 
-#include "match/end_state.h"
-#include "match/little_endian.h"
-#include "match/trace_reader.h"
-#include "support/catch.h"
-#include "support/trace_writer.h"
+#include "match/judge/end_state.h"
+#include "match/recording/little_endian.h"
+#include "match/recording/trace_reader.h"
+#include "support/checks/catch.h"
+#include "support/checks/trace_writer.h"
 
 #include <algorithm>
 #include <map>

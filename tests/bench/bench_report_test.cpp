@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "support/catch.h"
-#include "support/contains.h"
+#include "support/checks/catch.h"
+#include "support/checks/contains.h"
 
 namespace replayout::bench {
 namespace {

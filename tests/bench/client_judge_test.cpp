@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // The judge must be able to say no: each kind of difference is planted and found.
-#include "match/client_judge.h"
+#include "match/judge/client_judge.h"
 
-#include "support/catch.h"
+#include "support/checks/catch.h"
 
 #include <replayout/netdriver/loopback_transport.h>
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "support/catch.h"
+#include "support/checks/catch.h"
 
 namespace replayout::bench {
 namespace {

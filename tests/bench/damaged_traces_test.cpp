@@ -6,13 +6,13 @@
 // say, which may be another match: nothing within a trace tells who wrote it.
 // REPLAYOUT_SEEDS=1000000 goes through every byte and every value of it, every length, and 400,000
 // splices.
-#include "match/end_state.h"
-#include "match/recording_builder.h"
-#include "match/trace_reader.h"
-#include "support/catch.h"
-#include "support/run_seed.h"
-#include "support/seeded_random.h"
-#include "support/trace_writer.h"
+#include "match/judge/end_state.h"
+#include "match/recording/recording_builder.h"
+#include "match/recording/trace_reader.h"
+#include "support/checks/catch.h"
+#include "support/checks/run_seed.h"
+#include "support/checks/seeded_random.h"
+#include "support/checks/trace_writer.h"
 
 #include <cstdint>
 #include <string>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "match/end_state.h"
+#include "match/judge/end_state.h"
 
-#include "match/recording_builder.h"
-#include "support/catch.h"
-#include "support/trace_writer.h"
+#include "match/recording/recording_builder.h"
+#include "support/checks/catch.h"
+#include "support/checks/trace_writer.h"
 
 #include <string>
 #include <vector>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "match/gzip_stream.h"
+#include "match/recording/gzip_stream.h"
 
-#include "support/catch.h"
-#include "support/trace_writer.h"
+#include "support/checks/catch.h"
+#include "support/checks/trace_writer.h"
 
 #include <algorithm>
 #include <random>

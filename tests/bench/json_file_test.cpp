@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "json_file.h"
 
-#include "support/catch.h"
+#include "support/checks/catch.h"
 
 #include <filesystem>
 #include <fstream>

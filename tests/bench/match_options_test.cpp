@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "match/match_options.h"
+#include "match/session/match_options.h"
 
-#include "match/match_sockets.h"
-#include "support/catch.h"
+#include "match/guests/match_sockets.h"
+#include "support/checks/catch.h"
 
 #include <replayout/netdriver/net_driver_settings.h>
 

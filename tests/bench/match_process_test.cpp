@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // replayout_match as whoever types it has it: what it exits with, and what it says of why.
-#include "match/match_sockets.h"
-#include "support/catch.h"
-#include "support/child_process.h"
+#include "match/guests/match_sockets.h"
+#include "support/checks/catch.h"
+#include "support/checks/child_process.h"
 
 #include <chrono>
 #include <cstdio>

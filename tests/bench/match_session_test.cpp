@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "match/match_session.h"
+#include "match/session/match_session.h"
 
-#include "match/battle.h"
-#include "match/hit_rate.h"
-#include "match/progress.h"
+#include "match/battle/battle.h"
+#include "match/judge/hit_rate.h"
+#include "match/session/progress.h"
 #include "report_text.h"
-#include "support/catch.h"
+#include "support/checks/catch.h"
 
 #include <nlohmann/json.hpp>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "match/printable.h"
+#include "match/battle/printable.h"
 
-#include "support/catch.h"
+#include "support/checks/catch.h"
 
 namespace replayout::match {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "match/recording.h"
+#include "match/recording/recording.h"
 
-#include "match/little_endian.h"
-#include "match/recording_builder.h"
-#include "support/catch.h"
+#include "match/recording/little_endian.h"
+#include "match/recording/recording_builder.h"
+#include "support/checks/catch.h"
 
 #include <limits>
 #include <string>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "match/replay_play.h"
+#include "match/session/replay_play.h"
 
-#include "match/battle.h"
-#include "match/match_network.h"
-#include "match/match_session.h"
-#include "match/match_world.h"
-#include "match/progress.h"
-#include "match/recorded_match.h"
-#include "match/replay_file.h"
-#include "support/catch.h"
+#include "match/battle/battle.h"
+#include "match/battle/match_world.h"
+#include "match/recording/recorded_match.h"
+#include "match/recording/replay_file.h"
+#include "match/session/match_network.h"
+#include "match/session/match_session.h"
+#include "match/session/progress.h"
+#include "support/checks/catch.h"
 
 #include <replayout/netdriver/loopback_transport.h>
 #include <replayout/netdriver/net_driver.h>

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "command_line.h"
-#include "support/catch.h"
+#include "support/checks/catch.h"
 
 namespace replayout::bench {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "match/savings.h"
+#include "match/report/savings.h"
 
-#include "match/battle.h"
-#include "match/call_costs.h"
-#include "match/match_play.h"
-#include "support/catch.h"
-#include "support/contains.h"
+#include "match/battle/battle.h"
+#include "match/report/call_costs.h"
+#include "match/session/match_play.h"
+#include "support/checks/catch.h"
+#include "support/checks/contains.h"
 
 #include <nlohmann/json.hpp>
 

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "support/catch.h"
+#include "support/checks/catch.h"
 
 namespace replayout::bench {
 namespace {

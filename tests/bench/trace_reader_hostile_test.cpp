@@ -3,13 +3,13 @@
 // The trace reader against files made to hurt it: each must come out as an error or as a recording
 // that is exactly what the file says. Run under sanitizers this is also the proof that nothing is
 // read that is not there.
-#include "match/end_state.h"
-#include "match/recording_builder.h"
-#include "match/trace_reader.h"
-#include "support/catch.h"
-#include "support/contains.h"
-#include "support/trace_errors.h"
-#include "support/trace_writer.h"
+#include "match/judge/end_state.h"
+#include "match/recording/recording_builder.h"
+#include "match/recording/trace_reader.h"
+#include "support/checks/catch.h"
+#include "support/checks/contains.h"
+#include "support/checks/trace_errors.h"
+#include "support/checks/trace_writer.h"
 
 #include <random>
 #include <string>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "match/trace_reader.h"
+#include "match/recording/trace_reader.h"
 
-#include "match/recording_builder.h"
-#include "support/catch.h"
-#include "support/contains.h"
-#include "support/trace_errors.h"
-#include "support/trace_writer.h"
+#include "match/recording/recording_builder.h"
+#include "support/checks/catch.h"
+#include "support/checks/contains.h"
+#include "support/checks/trace_errors.h"
+#include "support/checks/trace_writer.h"
 
 #include <filesystem>
 #include <fstream>

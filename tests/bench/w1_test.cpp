@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "support/catch.h"
+#include "support/checks/catch.h"
 #include "yardstick.h"
 
 namespace replayout::bench {

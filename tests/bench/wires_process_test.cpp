@@ -2,10 +2,10 @@
 //
 // replayout_match as several processes: what becomes of the others where one is killed, comes back,
 // or says what it likes.
-#include "match/match_sockets.h"
-#include "support/catch.h"
-#include "support/child_process.h"
-#include "support/seeded_random.h"
+#include "match/guests/match_sockets.h"
+#include "support/checks/catch.h"
+#include "support/checks/child_process.h"
+#include "support/checks/seeded_random.h"
 
 #include <chrono>
 #include <cstdint>

@@ -2,13 +2,13 @@
 //
 // Matches over sockets of this machine: in one process, and with clients that know nothing of the
 // server but what it sends.
-#include "match/battle.h"
-#include "match/match_guests.h"
-#include "match/match_host.h"
-#include "match/match_session.h"
-#include "match/match_sockets.h"
-#include "match/progress.h"
-#include "support/catch.h"
+#include "match/battle/battle.h"
+#include "match/guests/match_guests.h"
+#include "match/guests/match_sockets.h"
+#include "match/session/match_host.h"
+#include "match/session/match_session.h"
+#include "match/session/progress.h"
+#include "support/checks/catch.h"
 
 #include <cstdint>
 #include <memory>

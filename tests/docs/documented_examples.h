@@ -16,8 +16,8 @@
 #include <string>
 #include <string_view>
 
-#include "support/byte_dump.h"
-#include "support/catch.h"
+#include "support/checks/byte_dump.h"
+#include "support/checks/catch.h"
 
 namespace replayout {
 

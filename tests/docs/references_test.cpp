@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "support/catch.h"
-#include "support/tests_dir.h"
+#include "support/checks/catch.h"
+#include "support/checks/tests_dir.h"
 
 namespace fs = std::filesystem;
 

@@ -24,10 +24,10 @@
 
 #include "docs/documented_examples.h"
 #include "docs/written_examples.h"
-#include "support/block_sender.h"
-#include "support/catch.h"
-#include "support/delta_types.h"
-#include "support/tests_dir.h"
+#include "support/checks/catch.h"
+#include "support/checks/tests_dir.h"
+#include "support/replication/block_sender.h"
+#include "support/types/delta_types.h"
 
 using namespace replayout;
 using namespace replayout::written;

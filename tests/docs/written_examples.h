@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "docs/documented_examples.h"
-#include "support/catch.h"
+#include "support/checks/catch.h"
 
 namespace replayout::written {
 

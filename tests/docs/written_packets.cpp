@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "docs/written_examples.h"
-#include "support/catch.h"
+#include "support/checks/catch.h"
 
 namespace replayout::written {
 namespace {

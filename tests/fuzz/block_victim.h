@@ -13,13 +13,13 @@
 #include <vector>
 
 #include "fuzz/fuzz_target.h"
-#include "support/block_receiver.h"
-#include "support/block_sender.h"
-#include "support/counting_resource.h"
-#include "support/random_types.h"
-#include "support/received_traces.h"
-#include "support/tree_editor.h"
-#include "support/value_tree.h"
+#include "support/checks/counting_resource.h"
+#include "support/hostile/received_traces.h"
+#include "support/replication/block_receiver.h"
+#include "support/replication/block_sender.h"
+#include "support/types/random_types.h"
+#include "support/types/tree_editor.h"
+#include "support/types/value_tree.h"
 
 namespace replayout::test {
 

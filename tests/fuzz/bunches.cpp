@@ -12,7 +12,7 @@
 
 #include "fuzz/fuzz_target.h"
 #include "reliable_receiver.h"
-#include "support/counting_resource.h"
+#include "support/checks/counting_resource.h"
 
 namespace replayout::test {
 namespace {

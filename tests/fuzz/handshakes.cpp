@@ -22,7 +22,7 @@
 
 #include "address_handshake.h"
 #include "fuzz/fuzz_target.h"
-#include "support/counting_resource.h"
+#include "support/checks/counting_resource.h"
 #include "transports/stranger.h"
 
 namespace replayout::test {

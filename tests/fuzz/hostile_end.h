@@ -15,7 +15,7 @@
 #include <memory>
 
 #include "fuzz/fuzz_target.h"
-#include "support/recorded_session.h"
+#include "support/hostile/recorded_session.h"
 
 namespace replayout::test {
 

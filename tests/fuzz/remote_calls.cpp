@@ -13,7 +13,7 @@
 // Form: bit 0, reliable and in order; bit 1, of parts; bit 2, the first; bit 3, the last; bit 4,
 // reliable, but with a number that was taken before; bit 5, filled up to what a part has.
 #include "fuzz/fuzz_target.h"
-#include "support/forged_caller.h"
+#include "support/hostile/forged_caller.h"
 
 namespace replayout::test {
 namespace {

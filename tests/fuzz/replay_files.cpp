@@ -7,9 +7,9 @@
 //     u8: bit 0, digests are made right   the file
 #include "fuzz/fuzz_target.h"
 #include "replay_format.h"
-#include "support/counting_resource.h"
-#include "support/net_fixture.h"
-#include "support/replay_screen.h"
+#include "support/checks/counting_resource.h"
+#include "support/hostile/replay_screen.h"
+#include "support/worlds/net_fixture.h"
 
 namespace replayout::test {
 namespace {

@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "fuzz/fuzz_target.h"
-#include "support/seeded_random.h"
+#include "support/checks/seeded_random.h"
 
 namespace replayout::test {
 namespace {

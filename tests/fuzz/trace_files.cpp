@@ -4,12 +4,12 @@
 // what the file says, and can be played. As gzip keeps a checksum, most inputs are packed here.
 //
 //     u8: 0, the file as it is; else what is inside of it   the bytes
-#include "match/trace_reader.h"
+#include "match/recording/trace_reader.h"
 
 #include "fuzz/fuzz_target.h"
-#include "match/end_state.h"
-#include "match/recording_builder.h"
-#include "support/trace_writer.h"
+#include "match/judge/end_state.h"
+#include "match/recording/recording_builder.h"
+#include "support/checks/trace_writer.h"
 
 namespace replayout::test {
 namespace {

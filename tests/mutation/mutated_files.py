@@ -6,73 +6,73 @@ difference.)"""
 # Name, programs, files.
 GROUPS = [
     ("decode", ("test_replayout", "test_netdriver", "test_replay"), """
-        replayout/src/bit_reader.cpp
-        replayout/src/change_mask.cpp
-        replayout/src/compatible_layout_builder.cpp
-        replayout/src/delta_reader.cpp
-        replayout/src/keyed_array_reader.cpp
-        replayout/src/layout_description.cpp
-        replayout/src/native_value.h
-        replayout/src/net_archive.cpp
-        replayout/src/property_reader.cpp
-        replayout/src/quantise.cpp
-        replayout/src/rebind_references.cpp
-        replayout/src/receive_properties.cpp
-        replayout/src/receive_scratch.cpp
-        replayout/src/receiving_rep_state.cpp
-        replayout/src/rpc_parameters.cpp
-        replayout/src/struct_reader.cpp
-        replayout/src/utf8.cpp
+        replayout/src/bits/bit_reader.cpp
+        replayout/src/bits/change_mask.cpp
+        replayout/src/layout/compatible_layout_builder.cpp
+        replayout/src/receive/delta_reader.cpp
+        replayout/src/receive/keyed_array_reader.cpp
+        replayout/src/layout/layout_description.cpp
+        replayout/src/values/native_value.h
+        replayout/src/values/net_archive.cpp
+        replayout/src/receive/property_reader.cpp
+        replayout/src/values/quantise.cpp
+        replayout/src/receive/rebind_references.cpp
+        replayout/src/receive/receive_properties.cpp
+        replayout/src/receive/receive_scratch.cpp
+        replayout/src/receive/receiving_rep_state.cpp
+        replayout/src/receive/rpc_parameters.cpp
+        replayout/src/receive/struct_reader.cpp
+        replayout/src/bits/utf8.cpp
     """),
     ("messages", ("test_netdriver", "test_replay"), """
-        netdriver/src/bunch.cpp
-        netdriver/src/control_message.cpp
-        netdriver/src/open_message.cpp
-        netdriver/src/remote_function_receiver.cpp
-        netdriver/src/remote_function_runner.cpp
-        netdriver/src/replication_client.cpp
-        netdriver/src/replication_client_calls.cpp
-        netdriver/src/replication_client_playing.cpp
-        netdriver/src/replication_receiver.cpp
-        netdriver/src/replication_receiver_blocks.cpp
-        netdriver/src/replication_receiver_calls.cpp
-        netdriver/src/replication_receiver_closes.cpp
-        netdriver/src/replication_receiver_messages.cpp
-        netdriver/src/replication_receiver_playing.cpp
-        netdriver/src/replication_receiver_references.cpp
-        netdriver/src/replication_server_calls.cpp
-        netdriver/src/replication_server_hello.cpp
-        netdriver/src/session_layouts.cpp
-        netdriver/src/stable_name.cpp
+        netdriver/src/wire/bunch.cpp
+        netdriver/src/wire/control_message.cpp
+        netdriver/src/wire/open_message.cpp
+        netdriver/src/delivery/remote_function_receiver.cpp
+        netdriver/src/calls/remote_function_runner.cpp
+        netdriver/src/receiving/replication_client.cpp
+        netdriver/src/receiving/replication_client_calls.cpp
+        netdriver/src/receiving/replication_client_playing.cpp
+        netdriver/src/receiving/replication_receiver.cpp
+        netdriver/src/receiving/replication_receiver_blocks.cpp
+        netdriver/src/receiving/replication_receiver_calls.cpp
+        netdriver/src/receiving/replication_receiver_closes.cpp
+        netdriver/src/receiving/replication_receiver_messages.cpp
+        netdriver/src/receiving/replication_receiver_playing.cpp
+        netdriver/src/receiving/replication_receiver_references.cpp
+        netdriver/src/server/replication_server_calls.cpp
+        netdriver/src/server/replication_server_hello.cpp
+        netdriver/src/receiving/session_layouts.cpp
+        netdriver/src/wire/stable_name.cpp
     """),
     ("acks", ("test_netdriver",), """
-        netdriver/src/packet_notify.cpp
+        netdriver/src/wire/packet_notify.cpp
     """),
     ("reassembly", ("test_netdriver",), """
-        netdriver/src/reliable_receiver.cpp
-        netdriver/src/reorder_buffer.cpp
-        netdriver/src/reorder_buffer.h
+        netdriver/src/delivery/reliable_receiver.cpp
+        netdriver/src/delivery/reorder_buffer.cpp
+        netdriver/src/delivery/reorder_buffer.h
     """),
     ("limits", ("test_netdriver", "test_replay"), """
-        netdriver/src/call_limiter.h
-        netdriver/src/close_log.cpp
-        netdriver/src/ended_sessions.h
-        netdriver/src/kept_room.h
-        netdriver/src/message_budget.h
-        netdriver/src/net_config.cpp
-        netdriver/src/net_connection.cpp
-        netdriver/src/net_driver.cpp
-        netdriver/src/net_rates.cpp
-        netdriver/src/peer_log.cpp
-        netdriver/src/reliable_account.cpp
-        netdriver/src/reliable_account.h
-        netdriver/src/unmapped_values.cpp
-        netdriver/src/waiting_values.cpp
+        netdriver/src/link/call_limiter.h
+        netdriver/src/link/close_log.cpp
+        netdriver/src/server/ended_sessions.h
+        netdriver/src/rows/kept_room.h
+        netdriver/src/wire/message_budget.h
+        netdriver/src/wire/net_config.cpp
+        netdriver/src/link/net_connection.cpp
+        netdriver/src/driver/net_driver.cpp
+        netdriver/src/driver/net_rates.cpp
+        netdriver/src/link/peer_log.cpp
+        netdriver/src/delivery/reliable_account.cpp
+        netdriver/src/delivery/reliable_account.h
+        netdriver/src/pairs/unmapped_values.cpp
+        netdriver/src/pairs/waiting_values.cpp
     """),
     ("replays", ("test_replay",), """
-        netdriver/src/replay_format.cpp
-        netdriver/src/replay_player.cpp
-        netdriver/src/replay_player_file.cpp
+        netdriver/src/replay/replay_format.cpp
+        netdriver/src/playing/replay_player.cpp
+        netdriver/src/playing/replay_player_file.cpp
     """),
     ("transports", ("test_transports",), """
         netdriver/transports/base/src/address_cookie.cpp
@@ -85,15 +85,15 @@ GROUPS = [
         netdriver/transports/websocket/src/websocket_transport.cpp
     """),
     ("syncvar", ("test_syncvar",), """
-        netdriver/syncvar/src/behaviour_section.cpp
-        netdriver/syncvar/src/network_client.cpp
-        netdriver/syncvar/src/network_client_sections.cpp
-        netdriver/syncvar/src/network_client_waiting.cpp
-        netdriver/syncvar/src/network_prefab_calls.cpp
+        netdriver/syncvar/src/sections/behaviour_section.cpp
+        netdriver/syncvar/src/client/network_client.cpp
+        netdriver/syncvar/src/client/network_client_sections.cpp
+        netdriver/syncvar/src/client/network_client_waiting.cpp
+        netdriver/syncvar/src/behaviours/network_prefab_calls.cpp
         netdriver/unet/src/network_reader.cpp
-        netdriver/syncvar/src/network_server_calls.cpp
-        netdriver/syncvar/src/sync_collection.cpp
-        netdriver/syncvar/src/sync_section.cpp
+        netdriver/syncvar/src/server/network_server_calls.cpp
+        netdriver/syncvar/src/behaviours/sync_collection.cpp
+        netdriver/syncvar/src/sections/sync_section.cpp
         netdriver/unet/src/unet_messages.cpp
         netdriver/unet/src/unet_packet.cpp
     """),
@@ -101,7 +101,7 @@ GROUPS = [
 GROUPS = [(name, programs, files.split()) for name, programs, files in GROUPS]
 
 # Their numbers are limits, too: one more, and one less, must be noticed.
-NUMBERS_ARE_LIMITS = ("netdriver/src/net_config.cpp",)
+NUMBERS_ARE_LIMITS = ("netdriver/src/wire/net_config.cpp",)
 
 # Tests that judge nothing of these files which no other does, and take long to build or to run.
 LEFT_OUT = {

@@ -7,9 +7,9 @@
 #include <cstdio>
 #include <string>
 
-#include "support/catch.h"
-#include "support/caught_failure.h"
-#include "support/refusals.h"
+#include "support/checks/catch.h"
+#include "support/checks/caught_failure.h"
+#include "support/checks/refusals.h"
 
 using namespace replayout;
 

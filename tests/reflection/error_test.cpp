@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "support/catch.h"
-#include "support/caught_failure.h"
+#include "support/checks/catch.h"
+#include "support/checks/caught_failure.h"
 
 using namespace replayout;
 

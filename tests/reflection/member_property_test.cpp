@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "support/catch.h"
+#include "support/checks/catch.h"
 
 using namespace replayout;
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "support/catch.h"
+#include "support/checks/catch.h"
 
 namespace replayout::test {
 namespace {

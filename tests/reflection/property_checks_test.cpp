@@ -2,7 +2,7 @@
 //
 // What the registry refuses of a property, and what it completes.
 #include "reflection/refusal.h"
-#include "support/catch.h"
+#include "support/checks/catch.h"
 
 #include <replayout/reflection/dynamic_type_builder.h>
 #include <replayout/reflection/math.h>

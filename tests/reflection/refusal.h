@@ -3,7 +3,7 @@
 // How the tests of this floor look at a refusal: code and whole sentence.
 #pragma once
 
-#include "support/catch.h"
+#include "support/checks/catch.h"
 
 #include <replayout/reflection/error.h>
 #include <replayout/reflection/type.h>

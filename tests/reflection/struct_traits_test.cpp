@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // That a promise without its function does not compile stands in compile_fail/.
-#include "support/catch.h"
+#include "support/checks/catch.h"
 
 #include <replayout/reflection/struct_traits.h>
 

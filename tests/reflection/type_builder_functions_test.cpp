@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Which C++ functions a remote call may run, and that it runs them.
-#include "support/catch.h"
+#include "support/checks/catch.h"
 
 #include <replayout/reflection/type_builder.h>
 

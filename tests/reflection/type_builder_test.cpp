@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "reflection/refusal.h"
-#include "support/catch.h"
+#include "support/checks/catch.h"
 
 #include <replayout/reflection/type_builder.h>
 

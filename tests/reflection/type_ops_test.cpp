@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "support/catch.h"
+#include "support/checks/catch.h"
 
 #include <replayout/reflection/type_ops.h>
 

@@ -3,7 +3,7 @@
 // The registry as owner of types, and what it refuses of a type as a whole. What it refuses of a
 // property stands in property_checks_test.cpp.
 #include "reflection/refusal.h"
-#include "support/catch.h"
+#include "support/checks/catch.h"
 
 #include <replayout/reflection/dynamic_type_builder.h>
 #include <replayout/reflection/type_builder.h>

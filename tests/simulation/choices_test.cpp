@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "support/choices.h"
+#include "support/checks/choices.h"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
-#include "support/catch.h"
+#include "support/checks/catch.h"
 
 namespace replayout::test {
 

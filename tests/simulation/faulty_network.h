@@ -11,7 +11,7 @@
 #pragma once
 
 #include "simulation/swarm.h"
-#include "support/byte_dump.h"
+#include "support/checks/byte_dump.h"
 
 #include <replayout/netdriver/time.h>
 #include <replayout/netdriver/transport.h>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <cstdarg>
-#include "support/marked_bytes.h"
+#include "support/checks/marked_bytes.h"
 
 #include <cstdint>
 #include <cstdio>

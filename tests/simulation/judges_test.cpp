@@ -5,7 +5,7 @@
 #include "simulation/simulation.h"
 #include "simulation/twin_run.h"
 #include "simulation/value_judge.h"
-#include "support/catch.h"
+#include "support/checks/catch.h"
 
 namespace replayout::test {
 namespace {

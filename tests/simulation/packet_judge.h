@@ -6,7 +6,7 @@
 
 #include "simulation/sim_server.h"
 #include "simulation/verdict.h"
-#include "support/marked_bytes.h"
+#include "support/checks/marked_bytes.h"
 
 #include <cstddef>
 #include <cstdint>

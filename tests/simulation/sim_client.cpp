@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "simulation/sim_client.h"
 
-#include "support/host_settings.h"
+#include "support/networks/host_settings.h"
 
 #include <algorithm>
 #include <iterator>

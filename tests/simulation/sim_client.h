@@ -9,7 +9,7 @@
 #include "simulation/faulty_network.h"
 #include "simulation/sim_server.h"
 #include "simulation/value_judge.h"
-#include "support/counting_resource.h"
+#include "support/checks/counting_resource.h"
 
 #include <replayout/netdriver/net_driver.h>
 

@@ -12,8 +12,8 @@
 #include "simulation/swarm.h"
 #include "simulation/trace_digest.h"
 #include "simulation/verdict.h"
-#include "support/counting_resource.h"
-#include "support/executors.h"
+#include "support/checks/counting_resource.h"
+#include "support/checks/executors.h"
 
 #include <replayout/netdriver/net_driver.h>
 #include <replayout/netdriver/net_rates.h>
@@ -30,7 +30,7 @@
 
 namespace replayout::test {
 
-/// Crafts with numbers up to it have marked secrets (support/marked_bytes.h).
+/// Crafts with numbers up to it have marked secrets (support/checks/marked_bytes.h).
 inline constexpr std::uint32_t secret_crafts_max = 15;
 /// The priority of a craft in a busy world with priorities.
 [[nodiscard]] constexpr float busy_priority(std::uint32_t number) noexcept {

@@ -4,7 +4,7 @@
 // that whoever shows a value tells which write he saw.
 #include "simulation/sim_server.h"
 
-#include "support/marked_bytes.h"
+#include "support/checks/marked_bytes.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "simulation/simulation.h"
 
-#include "support/marked_bytes.h"
+#include "support/checks/marked_bytes.h"
 
 #include <algorithm>
 #include <string>

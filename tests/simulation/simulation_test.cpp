@@ -6,14 +6,14 @@
 #include "simulation/shrinker.h"
 #include "simulation/simulate_options.h"
 #include "simulation/twin_run.h"
-#include "support/run_seed.h"
+#include "support/checks/run_seed.h"
 
 #include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "support/catch.h"
+#include "support/checks/catch.h"
 
 namespace replayout::test {
 

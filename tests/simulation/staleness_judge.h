@@ -9,14 +9,15 @@
 //                what is shown, has it
 //     its length ticks, times the share of the packets sent meanwhile that the client processed
 //     a loss     begins the wait of what is shown anew
-//     a call     may send the state of its craft ahead as a large value, and the craft waits as such
+//     a call     may send the state of its craft ahead as a large value, and the craft waits as
+//     such
 //                a value then
 #pragma once
 
 #include "simulation/sim_client.h"
 #include "simulation/sim_server.h"
 #include "simulation/verdict.h"
-#include "support/wait_bounds.h"
+#include "support/checks/wait_bounds.h"
 
 #include <replayout/connection_shadow.h>
 

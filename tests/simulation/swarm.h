@@ -5,7 +5,7 @@
 // than runs that have them all (swarm testing): some hide what others would show.
 #pragma once
 
-#include "support/choices.h"
+#include "support/checks/choices.h"
 
 #include <cstddef>
 #include <cstdint>

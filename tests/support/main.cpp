@@ -3,7 +3,7 @@
 // The main of every test executable. It says which seed the random numbers of the run come from: a
 // fixed one, so that two runs are the same run, unless --rng-seed asks for another.
 #define CATCH_CONFIG_RUNNER
-#include "support/catch.h"
+#include "support/checks/catch.h"
 
 #if __has_include(<catch2/catch_session.hpp>)
 #include <catch2/catch_session.hpp>
@@ -12,7 +12,7 @@
 #include <cstdio>
 #include <string_view>
 
-#include "support/tests_dir.h"
+#include "support/checks/tests_dir.h"
 
 namespace {
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "support/byte_dump.h"
-#include "support/catch.h"
+#include "support/checks/byte_dump.h"
+#include "support/checks/catch.h"
 
 namespace replayout::test {
 namespace {

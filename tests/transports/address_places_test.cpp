@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <memory_resource>
 
-#include "support/catch.h"
-#include "support/counting_resource.h"
+#include "support/checks/catch.h"
+#include "support/checks/counting_resource.h"
 
 namespace replayout::test {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "support/catch.h"
+#include "support/checks/catch.h"
 
 namespace replayout::test {
 namespace {

@@ -12,7 +12,7 @@
 #include <span>
 #include <string>
 
-#include "support/byte_dump.h"
+#include "support/checks/byte_dump.h"
 
 namespace replayout::test {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "drive_watch.h"
 
-#include "support/catch.h"
-#include "support/log_spy.h"
+#include "support/checks/catch.h"
+#include "support/checks/log_spy.h"
 
 namespace replayout::test {
 

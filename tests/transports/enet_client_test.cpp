@@ -12,7 +12,7 @@
 
 #include <enet/enet.h>
 
-#include "support/catch.h"
+#include "support/checks/catch.h"
 #include "transports/false_server.h"
 #include "transports/own_enet_client.h"
 #include "transports/transport_ends.h"

@@ -10,8 +10,8 @@
 
 #include <enet/enet.h>
 
-#include "support/catch.h"
-#include "support/seeded_random.h"
+#include "support/checks/catch.h"
+#include "support/checks/seeded_random.h"
 #include "transports/own_enet_client.h"
 #include "transports/transport_ends.h"
 

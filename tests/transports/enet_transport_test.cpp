@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "support/catch.h"
-#include "support/counting_resource.h"
-#include "support/seeded_random.h"
+#include "support/checks/catch.h"
+#include "support/checks/counting_resource.h"
+#include "support/checks/seeded_random.h"
 #include "transports/false_server.h"
 #include "transports/random_bytes.h"
 #include "transports/stranger.h"

@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <string>
 
-#include "support/byte_dump.h"
-#include "support/catch.h"
+#include "support/checks/byte_dump.h"
+#include "support/checks/catch.h"
 #include "transports/stranger.h"
 
 namespace replayout::test {

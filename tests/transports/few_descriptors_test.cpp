@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Transports where descriptors have run out.
-#include "support/few_descriptors.h"
+#include "support/types/few_descriptors.h"
 
 #include <replayout/netdriver/time.h>
 #include <replayout/reflection/error.h>
@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-#include "support/catch.h"
+#include "support/checks/catch.h"
 #include "transports/transport_ends.h"
 #if REPLAYOUT_TESTS_HAVE_WEBSOCKET
 #include "transports/caller.h"

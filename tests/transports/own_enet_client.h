@@ -14,7 +14,7 @@
 
 #include <enet/enet.h>
 
-#include "support/catch.h"
+#include "support/checks/catch.h"
 #include "transports/stranger.h"
 
 namespace replayout::test {

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "support/catch.h"
+#include "support/checks/catch.h"
 
 namespace replayout::test {
 namespace {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "support/byte_dump.h"
-#include "support/seeded_random.h"
+#include "support/checks/byte_dump.h"
+#include "support/checks/seeded_random.h"
 
 namespace replayout::test {
 

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "support/catch.h"
-#include "support/host_settings.h"
-#include "support/scripted_transport.h"
-#include "support/seeded_random.h"
-#include "support/test_world.h"
+#include "support/checks/catch.h"
+#include "support/checks/seeded_random.h"
+#include "support/networks/host_settings.h"
+#include "support/networks/scripted_transport.h"
+#include "support/worlds/test_world.h"
 #include "transports/transport_ends.h"
 
 namespace replayout::test {

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "support/byte_dump.h"
-#include "support/catch.h"
-#include "support/seeded_random.h"
+#include "support/checks/byte_dump.h"
+#include "support/checks/catch.h"
+#include "support/checks/seeded_random.h"
 #include "transports/random_bytes.h"
 #include "transports/transport_ends.h"
 

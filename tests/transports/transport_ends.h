@@ -25,8 +25,8 @@
 #include <utility>
 #include <vector>
 
-#include "support/byte_dump.h"
-#include "support/catch.h"
+#include "support/checks/byte_dump.h"
+#include "support/checks/catch.h"
 
 namespace replayout::test {
 

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <set>
 
-#include "support/catch.h"
+#include "support/checks/catch.h"
 
 namespace replayout::test {
 namespace {

@@ -8,8 +8,8 @@
 #include <memory>
 #include <string>
 
-#include "support/catch.h"
-#include "support/log_spy.h"
+#include "support/checks/catch.h"
+#include "support/checks/log_spy.h"
 #include "transports/false_server.h"
 #include "transports/stranger.h"
 #include "transports/transport_ends.h"

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "support/byte_dump.h"
-#include "support/catch.h"
-#include "support/counting_resource.h"
+#include "support/checks/byte_dump.h"
+#include "support/checks/catch.h"
+#include "support/checks/counting_resource.h"
 #include "transports/caller.h"
 #include "transports/transport_ends.h"
 

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "support/counting_resource.h"
+#include "support/checks/counting_resource.h"
 #include "worst/classes.h"
 #include "worst/cost.h"
 #include "worst/payload.h"

@@ -5,7 +5,7 @@
 // Bytes of a packet change too: that is a step of its own (StepKind::Flip).
 #pragma once
 
-#include "support/seeded_random.h"
+#include "support/checks/seeded_random.h"
 #include "worst/step.h"
 
 namespace replayout::worst {

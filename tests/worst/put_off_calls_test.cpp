@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "support/catch.h"
+#include "support/checks/catch.h"
 #include "worst/hostile_content.h"
 #include "worst/payload.h"
 

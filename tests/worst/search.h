@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "support/seeded_random.h"
+#include "support/checks/seeded_random.h"
 #include "worst/mutator.h"
 #include "worst/play.h"
 

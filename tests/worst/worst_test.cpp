@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "support/catch.h"
-#include "support/log_spy.h"
-#include "support/seeded_random.h"
+#include "support/checks/catch.h"
+#include "support/checks/log_spy.h"
+#include "support/checks/seeded_random.h"
 #include "worst/options.h"
 #include "worst/script_files.h"
 #include "worst/search.h"

@@ -12,7 +12,7 @@
 //
 //     owed: properties that last changed in 4..6, and those that last changed in 8..9
 //
-// The rules, which tests/replayout/sending_rep_state_model_test.cpp checks exhaustively:
+// The rules, which tests/replayout/owed/sending_rep_state_model_test.cpp checks exhaustively:
 //
 // * sent_version only grows. Sending sends current values, raises it to the object's version,
 //   and moves the lost interval into the sent record.

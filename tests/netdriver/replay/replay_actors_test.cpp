@@ -5,10 +5,10 @@
 #include <map>
 #include <string>
 
-#include "support/call_game.h"
-#include "support/catch.h"
-#include "support/replay_screen.h"
-#include "support/spawn_game.h"
+#include "support/checks/catch.h"
+#include "support/hostile/replay_screen.h"
+#include "support/worlds/call_game.h"
+#include "support/worlds/spawn_game.h"
 
 namespace replayout::test {
 namespace {

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "support/forged_pawn.h"
-#include "support/forged_recording.h"
-#include "support/packet_forge.h"
-#include "support/replay_screen.h"
-#include "support/replay_tape.h"
+#include "support/hostile/forged_pawn.h"
+#include "support/hostile/forged_recording.h"
+#include "support/hostile/packet_forge.h"
+#include "support/hostile/replay_screen.h"
+#include "support/hostile/replay_tape.h"
 
 #include "replay_format.h"
 

@@ -8,13 +8,13 @@
 #include <memory>
 #include <vector>
 
-#include "support/catch.h"
-#include "support/class_game.h"
-#include "support/delta_types.h"
-#include "support/mixed_types.h"
-#include "support/replay_screen.h"
-#include "support/run_seed.h"
-#include "support/seeded_random.h"
+#include "support/checks/catch.h"
+#include "support/checks/run_seed.h"
+#include "support/checks/seeded_random.h"
+#include "support/hostile/replay_screen.h"
+#include "support/types/delta_types.h"
+#include "support/types/mixed_types.h"
+#include "support/worlds/class_game.h"
 
 namespace replayout::test {
 namespace {

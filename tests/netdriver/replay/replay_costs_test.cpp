@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "support/counting_resource.h"
-#include "support/heap_count.h"
-#include "support/net_fixture.h"
-#include "support/replay_screen.h"
+#include "support/checks/counting_resource.h"
+#include "support/checks/heap_count.h"
+#include "support/hostile/replay_screen.h"
+#include "support/worlds/net_fixture.h"
 
 #include "replay_format.h"
 

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "support/replay_screen.h"
-#include "support/replay_tape.h"
-#include "support/run_seed.h"
-#include "support/seeded_random.h"
+#include "support/checks/run_seed.h"
+#include "support/checks/seeded_random.h"
+#include "support/hostile/replay_screen.h"
+#include "support/hostile/replay_tape.h"
 
 namespace replayout::test {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "support/catch.h"
+#include "support/checks/catch.h"
 
 namespace replayout::test {
 

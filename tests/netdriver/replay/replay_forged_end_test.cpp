@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "support/forged_recording.h"
-#include "support/replay_screen.h"
-#include "support/replay_tape.h"
+#include "support/hostile/forged_recording.h"
+#include "support/hostile/replay_screen.h"
+#include "support/hostile/replay_tape.h"
 
 #include "replay_format.h"
 

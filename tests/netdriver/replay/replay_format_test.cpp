@@ -10,8 +10,8 @@
 #include <limits>
 #include <span>
 
-#include "support/byte_dump.h"
-#include "support/catch.h"
+#include "support/checks/byte_dump.h"
+#include "support/checks/catch.h"
 
 namespace replayout::test {
 namespace {

@@ -7,10 +7,10 @@
 #include <map>
 #include <string>
 
-#include "support/catch.h"
-#include "support/golden.h"
-#include "support/replay_screen.h"
-#include "support/test_layout.h"
+#include "support/checks/catch.h"
+#include "support/checks/golden.h"
+#include "support/hostile/replay_screen.h"
+#include "support/types/test_layout.h"
 
 namespace replayout::test {
 namespace {

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "support/counting_resource.h"
-#include "support/replay_screen.h"
-#include "support/replay_tape.h"
-#include "support/run_seed.h"
-#include "support/seeded_random.h"
+#include "support/checks/counting_resource.h"
+#include "support/checks/run_seed.h"
+#include "support/checks/seeded_random.h"
+#include "support/hostile/replay_screen.h"
+#include "support/hostile/replay_tape.h"
 
 #include "replay_format.h"
 

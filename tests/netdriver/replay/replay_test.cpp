@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "support/executors.h"
-#include "support/net_fixture.h"
-#include "support/replay_screen.h"
-#include "support/run_seed.h"
-#include "support/seeded_random.h"
+#include "support/checks/executors.h"
+#include "support/checks/run_seed.h"
+#include "support/checks/seeded_random.h"
+#include "support/hostile/replay_screen.h"
+#include "support/worlds/net_fixture.h"
 
 namespace replayout::test {
 namespace {

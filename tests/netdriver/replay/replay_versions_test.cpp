@@ -5,11 +5,11 @@
 #include <map>
 #include <memory>
 
-#include "support/catch.h"
-#include "support/class_game.h"
-#include "support/replay_screen.h"
-#include "support/test_layout.h"
-#include "support/versioned_pawn.h"
+#include "support/checks/catch.h"
+#include "support/hostile/replay_screen.h"
+#include "support/types/test_layout.h"
+#include "support/types/versioned_pawn.h"
+#include "support/worlds/class_game.h"
 
 namespace replayout::test {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "support/arena_game.h"
+#include "support/worlds/arena_game.h"
 
 namespace replayout::test {
 namespace {

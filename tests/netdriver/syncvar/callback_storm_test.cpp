@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "support/arena_game.h"
-#include "support/choices.h"
-#include "support/run_seed.h"
+#include "support/checks/choices.h"
+#include "support/checks/run_seed.h"
+#include "support/worlds/arena_game.h"
 
 namespace replayout::test {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "support/arena_game.h"
-#include "support/bag_game.h"
-#include "support/heap_count.h"
+#include "support/checks/heap_count.h"
+#include "support/worlds/arena_game.h"
+#include "support/worlds/bag_game.h"
 
 namespace replayout::test {
 namespace {

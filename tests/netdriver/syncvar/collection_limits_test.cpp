@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "collection_parts.h"
-#include "support/arena_game.h"
-#include "support/bag_game.h"
-#include "support/choices.h"
-#include "support/contains.h"
-#include "support/log_spy.h"
-#include "support/run_seed.h"
+#include "support/checks/choices.h"
+#include "support/checks/contains.h"
+#include "support/checks/log_spy.h"
+#include "support/checks/run_seed.h"
+#include "support/worlds/arena_game.h"
+#include "support/worlds/bag_game.h"
 
 namespace replayout::test {
 namespace {

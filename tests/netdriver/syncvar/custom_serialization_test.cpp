@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "support/arena_game.h"
-#include "support/bag_game.h"
-#include "support/catch.h"
-#include "support/executors.h"
-#include "support/log_spy.h"
-#include "support/marked_bytes.h"
-#include "support/run_seed.h"
-#include "support/seeded_random.h"
+#include "support/checks/catch.h"
+#include "support/checks/executors.h"
+#include "support/checks/log_spy.h"
+#include "support/checks/marked_bytes.h"
+#include "support/checks/run_seed.h"
+#include "support/checks/seeded_random.h"
+#include "support/worlds/arena_game.h"
+#include "support/worlds/bag_game.h"
 
 namespace replayout::test {
 namespace {

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <string>
 
-#include "support/arena_game.h"
+#include "support/worlds/arena_game.h"
 
 namespace replayout::test {
 namespace {

@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
-#include "support/arena_game.h"
-#include "support/catch.h"
-#include "support/seeded_random.h"
+#include "support/checks/catch.h"
+#include "support/checks/seeded_random.h"
+#include "support/worlds/arena_game.h"
 
 namespace replayout::test {
 namespace {

@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
-#include "support/arena_game.h"
-#include "support/refusals.h"
-#include "support/run_seed.h"
-#include "support/seeded_random.h"
+#include "support/checks/refusals.h"
+#include "support/checks/run_seed.h"
+#include "support/checks/seeded_random.h"
+#include "support/worlds/arena_game.h"
 
 namespace replayout::test {
 namespace {

@@ -8,8 +8,8 @@
 #include <span>
 #include <string>
 
-#include "support/exact_bytes.h"
-#include "support/unet_script.h"
+#include "support/checks/exact_bytes.h"
+#include "support/hostile/unet_script.h"
 
 namespace replayout::test {
 using namespace syncvar;

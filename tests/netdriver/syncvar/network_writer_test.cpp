@@ -4,7 +4,7 @@
 #include <limits>
 #include <string>
 
-#include "support/unet_script.h"
+#include "support/hostile/unet_script.h"
 
 namespace replayout::test {
 using namespace syncvar;

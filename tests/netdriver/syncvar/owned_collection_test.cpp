@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "support/arena_game.h"
-#include "support/call_rate.h"
-#include "support/catch.h"
-#include "support/log_spy.h"
-#include "support/seeded_random.h"
+#include "support/checks/catch.h"
+#include "support/checks/log_spy.h"
+#include "support/checks/seeded_random.h"
+#include "support/networks/call_rate.h"
+#include "support/worlds/arena_game.h"
 
 namespace replayout::test {
 namespace {

@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "support/arena_game.h"
-#include "support/catch.h"
-#include "support/ledger_game.h"
-#include "support/log_spy.h"
-#include "support/run_seed.h"
+#include "support/checks/catch.h"
+#include "support/checks/log_spy.h"
+#include "support/checks/run_seed.h"
+#include "support/worlds/arena_game.h"
+#include "support/worlds/ledger_game.h"
 
 namespace replayout::test {
 namespace {

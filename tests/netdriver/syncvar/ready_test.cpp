@@ -4,7 +4,7 @@
 #include <replayout/syncvar/network_client.h>
 #include <replayout/syncvar/network_server.h>
 
-#include "support/arena_game.h"
+#include "support/worlds/arena_game.h"
 
 namespace replayout::test {
 namespace {

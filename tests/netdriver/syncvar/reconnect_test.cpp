@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "support/arena_game.h"
-#include "support/contains.h"
+#include "support/checks/contains.h"
+#include "support/worlds/arena_game.h"
 
 namespace replayout::test {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "support/arena_game.h"
-#include "support/catch.h"
-#include "support/ledger_game.h"
+#include "support/checks/catch.h"
+#include "support/worlds/arena_game.h"
+#include "support/worlds/ledger_game.h"
 
 namespace replayout::test {
 namespace {

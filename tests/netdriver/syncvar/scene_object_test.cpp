@@ -6,9 +6,9 @@
 #include <tuple>
 #include <vector>
 
-#include "support/arena_game.h"
-#include "support/contains.h"
-#include "support/log_spy.h"
+#include "support/checks/contains.h"
+#include "support/checks/log_spy.h"
+#include "support/worlds/arena_game.h"
 
 namespace replayout::test {
 namespace {

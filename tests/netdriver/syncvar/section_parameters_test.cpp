@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "support/catch.h"
+#include "support/checks/catch.h"
 
 namespace replayout::test {
 namespace {

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "support/arena_game.h"
-#include "support/log_spy.h"
-#include "support/packet_forge.h"
+#include "support/checks/log_spy.h"
+#include "support/hostile/packet_forge.h"
+#include "support/worlds/arena_game.h"
 
 namespace replayout::test {
 namespace {

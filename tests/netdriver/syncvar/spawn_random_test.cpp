@@ -14,10 +14,10 @@
 #include <string>
 #include <vector>
 
-#include "support/catch.h"
-#include "support/host_settings.h"
-#include "support/run_seed.h"
-#include "support/seeded_random.h"
+#include "support/checks/catch.h"
+#include "support/checks/run_seed.h"
+#include "support/checks/seeded_random.h"
+#include "support/networks/host_settings.h"
 
 namespace replayout::test {
 namespace {

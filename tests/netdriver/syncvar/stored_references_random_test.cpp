@@ -7,9 +7,9 @@
 #include <set>
 #include <vector>
 
-#include "support/choices.h"
-#include "support/reference_game.h"
-#include "support/run_seed.h"
+#include "support/checks/choices.h"
+#include "support/checks/run_seed.h"
+#include "support/worlds/reference_game.h"
 
 namespace replayout::test {
 namespace {

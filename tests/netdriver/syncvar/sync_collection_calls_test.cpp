@@ -6,9 +6,9 @@
 
 #include <cstdint>
 
-#include "support/bag_game.h"
-#include "support/catch.h"
-#include "support/log_spy.h"
+#include "support/checks/catch.h"
+#include "support/checks/log_spy.h"
+#include "support/worlds/bag_game.h"
 
 namespace replayout::test {
 namespace {

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "support/bag_game.h"
-#include "support/catch.h"
-#include "support/log_spy.h"
+#include "support/checks/catch.h"
+#include "support/checks/log_spy.h"
+#include "support/worlds/bag_game.h"
 
 namespace replayout::test {
 namespace {

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "support/bag_game.h"
-#include "support/catch.h"
-#include "support/executors.h"
-#include "support/run_seed.h"
-#include "support/seeded_random.h"
+#include "support/checks/catch.h"
+#include "support/checks/executors.h"
+#include "support/checks/run_seed.h"
+#include "support/checks/seeded_random.h"
+#include "support/worlds/bag_game.h"
 
 namespace replayout::test {
 namespace {

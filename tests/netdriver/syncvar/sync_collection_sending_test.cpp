@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "support/bag_game.h"
-#include "support/catch.h"
-#include "support/heap_count.h"
-#include "support/log_spy.h"
-#include "support/marked_bytes.h"
+#include "support/checks/catch.h"
+#include "support/checks/heap_count.h"
+#include "support/checks/log_spy.h"
+#include "support/checks/marked_bytes.h"
+#include "support/worlds/bag_game.h"
 
 namespace replayout::test {
 namespace {

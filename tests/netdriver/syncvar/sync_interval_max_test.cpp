@@ -12,11 +12,11 @@
 #include <map>
 #include <vector>
 
-#include "support/arena_game.h"
-#include "support/catch.h"
-#include "support/contains.h"
-#include "support/run_seed.h"
-#include "support/seeded_random.h"
+#include "support/checks/catch.h"
+#include "support/checks/contains.h"
+#include "support/checks/run_seed.h"
+#include "support/checks/seeded_random.h"
+#include "support/worlds/arena_game.h"
 
 namespace replayout {
 namespace {

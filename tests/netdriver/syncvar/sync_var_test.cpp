@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "support/arena_game.h"
-#include "support/catch.h"
+#include "support/checks/catch.h"
+#include "support/worlds/arena_game.h"
 
 namespace replayout::test {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <string>
 
-#include "support/exact_bytes.h"
-#include "support/unet_script.h"
+#include "support/checks/exact_bytes.h"
+#include "support/hostile/unet_script.h"
 
 namespace replayout::test {
 using namespace syncvar;

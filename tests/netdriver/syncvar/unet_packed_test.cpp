@@ -8,10 +8,10 @@
 #include <cstdint>
 #include <limits>
 
-#include "support/exact_bytes.h"
-#include "support/run_seed.h"
-#include "support/seeded_random.h"
-#include "support/unet_script.h"
+#include "support/checks/exact_bytes.h"
+#include "support/checks/run_seed.h"
+#include "support/checks/seeded_random.h"
+#include "support/hostile/unet_script.h"
 
 namespace replayout::test {
 using namespace syncvar;

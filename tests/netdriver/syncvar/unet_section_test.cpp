@@ -5,8 +5,8 @@
 #include <tuple>
 #include <vector>
 
-#include "support/exact_bytes.h"
-#include "support/unet_script.h"
+#include "support/checks/exact_bytes.h"
+#include "support/hostile/unet_script.h"
 
 namespace replayout::test {
 using namespace syncvar;

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: MIT
+#include "match/session/match_options.h"
+
+#include <replayout/netdriver/net_config.h>
+
+#include "command_line.h"
+#include "match/guests/match_sockets.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <system_error>
+
+namespace replayout::match {
+
+using bench::add_switch;
+using bench::number;
+
+namespace {
+
+// Every client is a whole driver in this process; a thousand of them are about a gigabyte.
+constexpr std::uint32_t clients_max = 1'024;
+
+// Nine hours. The battle is made as a whole before it is played.
+constexpr std::uint32_t ticks_max = 1'000'000;
+
+constexpr std::uint32_t workers_max = 16;
+
+/// What a server takes for one: NetConfig knows.
+[[nodiscard]] CLI::Validator cap() {
+    const auto check = [](const std::string& text) {
+        NetConfig config;
+        const bool is_number = number(0, 4e9)(text).empty() &&
+                               CLI::detail::lexical_cast(text, config.bytes_per_second_max);
+        return is_number && config.validate()
+                   ? std::string()
+                   : text + " is neither 0 nor from 1,800 to 1,000,000,000";
+    };
+    return CLI::Validator(check, "");
+}
+
+void add_network_options(CLI::App& app, MatchOptions& options) {
+    const CLI::Validator probability = number(0, 1);
+    app.add_option("--loss", options.loss, "probability that a packet is lost, each way")
+        ->check(probability)
+        ->capture_default_str();
+    app.add_option("--burst", options.burst_packets,
+                   "mean length of a loss burst in packets; 0: losses are independent")
+        ->check(number(0, 1e6))
+        ->capture_default_str();
+    app.add_option("--duplicate", options.duplicate, "probability that a packet arrives twice")
+        ->check(probability)
+        ->capture_default_str();
+    app.add_option("--reorder", options.reorder, "probability that a packet is overtaken")
+        ->check(probability)
+        ->capture_default_str();
+    app.add_option("--latency-ms", options.latency_ms, "one-way delay in milliseconds")
+        ->check(number(0, 5e3))
+        ->capture_default_str();
+    app.add_option("--jitter-ms", options.jitter_ms, "the delay varies by this much, either way")
+        ->check(number(0, 5e3))
+        ->capture_default_str();
+    app.add_option("--bandwidth", options.bandwidth_bytes_per_second,
+                   "bytes a second of each client's link, each way, and the server's cap for it; "
+                   "1,800 to 1,000,000,000; 0: neither. It stays until all has arrived. The report "
+                   "then tells how much of it was used, and how old what clients hold is")
+        ->check(cap())
+        ->capture_default_str();
+}
+
+/// What is asked for by words.
+struct Words {
+    std::string sharing = "on";
+    std::string twin = "on";
+    std::string push = "off";
+    std::string quantise = "off";
+    std::string interest = "all";
+    std::string transport = "loopback";
+};
+
+void add_match_options(CLI::App& app, MatchOptions& options) {
+    app.add_option("--seed", options.seed, "of the network and of the battle")
+        ->check(number(0, 9e18))
+        ->capture_default_str();
+    app.add_option("--ticks", options.ticks, "ticks to play, 30 a second; 0: all")
+        ->check(number(0, ticks_max))
+        ->capture_default_str();
+    app.add_option("--join-over", options.join_over_s, "seconds over which the clients join")
+        ->check(number(0, 1e6))
+        ->capture_default_str();
+    app.add_option(
+           "--churn", options.churn_s,
+           "seconds after which a client leaves and comes back as a new one, in turn, every "
+           "other one without a goodbye; 0: none does")
+        ->check(number(0, 1e6))
+        ->capture_default_str();
+    app.add_option("--owners", options.owners_s,
+                   "seconds after which a tenth of all objects are given other owners; 0: never")
+        ->check(number(0, 1e6))
+        ->capture_default_str();
+}
+
+void add_interest_options(CLI::App& app, MatchOptions& options, Words& words) {
+    app.add_option(
+           "--interest", words.interest,
+           "who has what. all: everybody has all; distance: of what has a position, what is "
+           "within --radius of the client's player; grid: what is in cells within that of "
+           "its player's. Clients take turns with the players of the recordings, and are "
+           "then to hold what they may see, and nothing else")
+        ->check(CLI::IsMember({"all", "grid", "distance"}))
+        ->capture_default_str();
+    app.add_option("--radius", options.radius,
+                   "with --interest grid or distance: how far a client sees, in the units of the "
+                   "recording; the arena of the built-in battle is 128 wide")
+        ->check(number(0.001, 1e9))
+        ->capture_default_str();
+}
+
+void add_switches(CLI::App& app, Words& words) {
+    bench::add_sharing(app, words.sharing);
+    add_switch(
+        app, "--twin", words.twin,
+        "run a second server with --sharing off beside the first, or on if that is off, compare "
+        "every packet, and report the times of both");
+    add_switch(app, "--push", words.push,
+               "every field is push based: it is marked where the recording sets it, and compared "
+               "nowhere else; the packets are the same");
+    add_switch(
+        app, "--quantise", words.quantise,
+        "vec3f travels in hundredths, quatf by its smallest three; a client is then to hold, "
+        "bit by bit, what the server's value becomes on that way (quantised and back), and "
+        "the checksums are over that; fields that were never set likewise");
+}
+
+void add_worker_options(CLI::App& app, MatchOptions& options) {
+    app.add_option("--workers", options.workers,
+                   "threads that flushes of the server are split over, and those of the second "
+                   "one; the packets are the same; not with --report")
+        ->check(number(1, workers_max))
+        ->capture_default_str();
+    app.add_option("--executor-work-min", options.executor_work_min,
+                   "with --workers: a step of a flush with less work, counted in objects, is not "
+                   "split; 0: all are")
+        ->check(number(0, 4e9))
+        ->capture_default_str();
+}
+
+void add_wire_options(CLI::App& app, MatchOptions& options, Words& words) {
+    app.add_option("--transport", words.transport,
+                   "loopback: a simulated network within this process; udp, enet, websocket: "
+                   "sockets, of this process or, with --serve and --connect, of several")
+        ->check(CLI::IsMember({"loopback", "udp", "enet", "websocket"}))
+        ->capture_default_str();
+    app.add_option("--serve", options.serve,
+                   "ADDRESS:PORT: this process is the server alone. It waits until --clients have "
+                   "joined, plays, and at the end has each tell what it holds");
+    app.add_option("--connect", options.connect,
+                   "ADDRESS:PORT of a server: this process is --clients clients of it; TRACE, "
+                   "--seed, --ticks, --push and --quantise are those of the server");
+    app.add_option("--speed", options.speed,
+                   "with --serve: how fast the match goes, 1 is 30 ticks a second; 0: each tick "
+                   "when all clients have had the one before")
+        ->check(number(0, 1e4))
+        ->capture_default_str();
+    app.add_option("--timeout", options.timeout_s,
+                   "with --serve and --connect: seconds to wait for the others to come, and at the "
+                   "end to answer; either gives up who is silent for as long, or for ten")
+        ->check(number(0.1, 86'400))
+        ->capture_default_str();
+}
+
+void add_output_options(CLI::App& app, MatchOptions& options) {
+    app.add_flag("--report", options.is_reporting,
+                 "tell what sharing saved, in time, calls of serializers and bytes, of the whole, "
+                 "by class and by property: plays the match once more, to count; the times are "
+                 "those of the first playing");
+    app.add_option("--report-rows", options.report_rows,
+                   "with --report: so many classes, and properties of each, the most saved first; "
+                   "--json has all")
+        ->check(number(1, 1e6))
+        ->capture_default_str();
+    app.add_flag("--counters", options.is_counting_types,
+                 "count what each property of each class cost and why, and print it as a table; "
+                 "times are a little longer then, unless with --report");
+    app.add_flag("--quiet", options.is_quiet,
+                 "no progress and no report, unless something differs");
+    app.add_option("--json", options.json_path, "write the figures to this file; - is stdout");
+}
+
+void add_recording_options(CLI::App& app, MatchOptions& options) {
+    app.add_option("--record", options.record_path,
+                   "record the match into this file, all that the server replicates");
+    app.add_option("--checkpoints", options.checkpoints_s,
+                   "with --record: seconds from one checkpoint to the next; 0: there is only one")
+        ->check(number(0, 4e6))
+        ->capture_default_str();
+    app.add_option("--play", options.play_path,
+                   "no match, but what was recorded of one: says what it shows at its end, and of "
+                   "a built-in battle, or with the traces that were played, whether that is right");
+    app.add_option(
+           "--seek", options.seek_s,
+           "with --play: seconds from the start of the recording, instead of its end; beyond "
+           "that nothing can be shown")
+        ->check(number(0, 1e6));
+    app.add_option("--seeks", options.seeks,
+                   "with --play: so many places at random, by --seed, each sought from another one "
+                   "and compared with what the server of the match had then")
+        ->check(number(1, 1e6));
+}
+
+/// Of a recording that is played nobody but these has anything to say. Null: all is well.
+[[nodiscard]] const char* misplaced_with_play(const CLI::App& app) {
+    for (const CLI::Option* option : app.get_options()) {
+        const std::string name = option->get_name();
+        const bool is_allowed = name == "TRACE" || name == "--play" || name == "--seek" ||
+                                name == "--seeks" || name == "--seed" || name == "--quiet" ||
+                                name == "--json" || name.find("--help") != std::string::npos;
+        if (!is_allowed && option->count() > 0) {
+            return option->get_lnames().front().c_str();
+        }
+    }
+    return nullptr;
+}
+
+/// Whether or not there is one yet. Of what cannot be looked at nobody knows that it is.
+[[nodiscard]] bool is_same_file(const std::string& left, const std::string& right) {
+    const auto canonical = [](const std::string& path) {
+        std::error_code error;
+        const std::filesystem::path absolute = std::filesystem::absolute(path, error);
+        return error ? absolute : std::filesystem::weakly_canonical(absolute, error);
+    };
+    const std::filesystem::path first = canonical(left);
+    return !first.empty() && first == canonical(right);
+}
+
+/// A sentence about --record and --play; empty: all is well.
+[[nodiscard]] std::string recording_fault(const CLI::App& app, const MatchOptions& options) {
+    const bool is_played = app.count("--play") > 0;
+    if (is_played) {
+        if (const char* name = misplaced_with_play(app)) {
+            return "--" + std::string(name) +
+                   " says nothing of a recording: --play has it as it is";
+        }
+        return app.count("--seek") > 0 && app.count("--seeks") > 0
+                   ? "--seek is one place, and --seeks are others: one of the two"
+                   : "";
+    }
+    for (const char* name : {"--seek", "--seeks"}) {
+        if (app.count(name) > 0) {
+            return std::string(name) + " needs --play";
+        }
+    }
+    if (app.count("--checkpoints") > 0 && app.count("--record") == 0) {
+        return "--checkpoints needs --record";
+    }
+    if (app.count("--record") > 0 && app.count("--json") > 0 && options.json_path != "-" &&
+        is_same_file(options.record_path, options.json_path)) {
+        return "--record and --json are two files";
+    }
+    if (app.count("--record") > 0 && options.is_reporting) {
+        return "--record is of a match that is played once, and --report plays it twice";
+    }
+    return "";
+}
+
+void take_words(const Words& words, MatchOptions& options) {
+    options.transport = words.transport == "udp"         ? MatchTransport::Udp
+                        : words.transport == "enet"      ? MatchTransport::Enet
+                        : words.transport == "websocket" ? MatchTransport::WebSocket
+                                                         : MatchTransport::Loopback;
+    options.interest = words.interest == "grid"       ? MatchInterest::Grid
+                       : words.interest == "distance" ? MatchInterest::Distance
+                                                      : MatchInterest::All;
+    options.sharing = bench::sharing_level_of(words.sharing);
+    options.has_twin = words.twin == "on";
+    options.is_push_based = words.push == "on";
+    options.is_quantised = words.quantise == "on";
+}
+
+/// An option that was said and has no sense beside others.
+struct Misplaced {
+    const char* option;
+    const char* why;
+};
+
+constexpr const char* network_is_real = "is of the simulated network, of --transport loopback";
+constexpr Misplaced not_over_sockets[] = {
+    {"--loss", network_is_real},       {"--burst", network_is_real},
+    {"--duplicate", network_is_real},  {"--reorder", network_is_real},
+    {"--latency-ms", network_is_real}, {"--jitter-ms", network_is_real},
+};
+constexpr const char* clients_are_elsewhere =
+    "is not with --serve, whose clients come and go as they like";
+constexpr Misplaced not_of_server[] = {
+    {"--join-over", clients_are_elsewhere},
+    {"--churn", clients_are_elsewhere},
+    {"--report", "is not with --serve: it plays the match twice"},
+};
+constexpr const char* is_of_server = "is the server's to say, and not with --connect";
+constexpr Misplaced not_of_clients[] = {
+    {"--bandwidth", is_of_server}, {"--join-over", is_of_server},
+    {"--churn", is_of_server},     {"--owners", is_of_server},
+    {"--interest", is_of_server},  {"--radius", is_of_server},
+    {"--sharing", is_of_server},   {"--twin", is_of_server},
+    {"--workers", is_of_server},   {"--executor-work-min", is_of_server},
+    {"--report", is_of_server},    {"--report-rows", is_of_server},
+    {"--counters", is_of_server},  {"--speed", is_of_server},
+};
+constexpr Misplaced not_of_either[] = {
+    {"--record", "is of a match in one process"},
+    {"--play", "is of a recording, which nobody serves"},
+};
+constexpr Misplaced not_alone[] = {
+    {"--speed", "needs --serve"},
+    {"--timeout", "needs --serve or --connect"},
+};
+
+/// Whether none of these was said; else it is told why it may not be.
+[[nodiscard]] bool has_none(const CLI::App& app, std::span<const Misplaced> options) {
+    for (const Misplaced& option : options) {
+        if (app.count(option.option) > 0) {
+            std::fprintf(stderr, "%s %s\n", option.option, option.why);
+            return false;
+        }
+    }
+    return true;
+}
+
+[[nodiscard]] bool refuse(const char* sentence) {
+    std::fprintf(stderr, "%s\n", sentence);
+    return false;
+}
+
+/// Whether all that was said of the wires goes together; else it is told what does not.
+[[nodiscard]] bool check_wires(const CLI::App& app, const MatchOptions& options) {
+    const bool is_serving = app.count("--serve") > 0;
+    const bool is_connecting = app.count("--connect") > 0;
+    if ((is_serving && options.serve.empty()) || (is_connecting && options.connect.empty())) {
+        return refuse("--serve and --connect need an ADDRESS:PORT");
+    }
+    if (is_serving && is_connecting) {
+        return refuse("--serve and --connect are two processes");
+    }
+    if (!is_built(options.transport)) {
+        std::fprintf(stderr, "this build has no --transport %s\n", name_of(options.transport));
+        return false;
+    }
+    if (options.transport == MatchTransport::Loopback && (is_serving || is_connecting)) {
+        return refuse("--serve and --connect need --transport udp, enet or websocket");
+    }
+    return (options.transport == MatchTransport::Loopback || has_none(app, not_over_sockets)) &&
+           (!is_serving || has_none(app, not_of_server)) &&
+           (!is_connecting || has_none(app, not_of_clients)) &&
+           (is_serving || is_connecting ? has_none(app, not_of_either) : has_none(app, not_alone));
+}
+
+}  // namespace
+
+const char* name_of(MatchTransport transport) noexcept {
+    switch (transport) {
+        case MatchTransport::Udp:
+            return "udp";
+        case MatchTransport::Enet:
+            return "enet";
+        case MatchTransport::WebSocket:
+            return "websocket";
+        case MatchTransport::Loopback:
+            break;
+    }
+    return "loopback";
+}
+
+const char* name_of(MatchInterest interest) noexcept {
+    switch (interest) {
+        case MatchInterest::Grid:
+            return "grid";
+        case MatchInterest::Distance:
+            return "distance";
+        case MatchInterest::All:
+            break;
+    }
+    return "all";
+}
+
+int parse_options(int argc, char** argv, MatchOptions& options) {
+    CLI::App app{
+        "Replicates a recorded match from one server to many clients over a simulated network, "
+        "proves "
+        "that every client ends equal to the server, and reports what shared serialization saved.\n"
+        "Exit status: 0 all equal, 1 some client differs or is missing, 2 bad arguments, or "
+        "a file that cannot be read or written.",
+        "replayout_match"};
+    Words words;
+    app.add_option("TRACE", options.traces,
+                   "recordings (.rtr.gz), played side by side; none: a built-in battle");
+    app.add_option("--clients", options.clients, "number of clients")
+        ->check(number(1, clients_max))
+        ->capture_default_str();
+    add_network_options(app, options);
+    add_match_options(app, options);
+    add_interest_options(app, options, words);
+    add_switches(app, words);
+    add_worker_options(app, options);
+    add_wire_options(app, options, words);
+    add_output_options(app, options);
+    add_recording_options(app, options);
+    if (const int status = bench::parse_command_line(app, argc, argv); status != bench::go_on) {
+        return status;
+    }
+    take_words(words, options);
+    if (!check_wires(app, options)) {
+        return bench::exit_unusable;
+    }
+    if (options.transport != MatchTransport::Loopback) {
+        options.loss = 0;
+        options.latency_ms = 0;
+        options.jitter_ms = 0;
+    }
+    if (app.count("--radius") > 0 && options.interest == MatchInterest::All) {
+        std::fprintf(stderr, "--radius needs --interest grid or --interest distance\n");
+        return bench::exit_unusable;
+    }
+    if (app.count("--report-rows") > 0 && !options.is_reporting) {
+        std::fprintf(stderr, "--report-rows needs --report\n");
+        return bench::exit_unusable;
+    }
+    if (options.workers > 1 && options.is_reporting) {
+        std::fprintf(stderr, "--report needs --workers 1: who lays down what is told by time\n");
+        return bench::exit_unusable;
+    }
+    if (const std::string fault = recording_fault(app, options); !fault.empty()) {
+        std::fprintf(stderr, "%s\n", fault.c_str());
+        return bench::exit_unusable;
+    }
+    return bench::go_on;
+}
+
+}  // namespace replayout::match

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+//
+// Channels of objects on one connection: opened, closed, and used again. An open that was lost goes
+// out again, and everything sent since the first one is owed again, because the client threw it
+// away.
+//
+//     bunch 1   the open             then   values, messages    last   the close
+//
+// A part opens behind its outer or with it. An object that goes while it is dormant is opened once
+// more, without its state, and closed: the client kept it.
+#pragma once
+
+#include <replayout/netdriver/channel_close_reason.h>
+#include <replayout/netdriver/net_stats.h>
+#include <replayout/netdriver/transport.h>
+#include <replayout/reflection/memory.h>
+
+#include "closing_names.h"
+#include "connection_pairs.h"
+#include "open_message.h"
+#include "packet_sender.h"
+#include "part_notice_sender.h"
+#include "remote_function_receiver.h"
+#include "remote_function_sender.h"
+#include "role_sender.h"
+#include "send_outcome.h"
+#include "waiting_values.h"
+
+#include <cstdint>
+
+namespace replayout {
+
+/// Whether a client may call functions of an object.
+enum class CallableState : std::uint8_t {
+    Yes,
+    Late,  ///< it may not have heard yet that the object is gone, or dormant
+    No,    ///< it knows of no such object
+};
+
+class ObjectChannels {
+  public:
+    ObjectChannels(const ObjectStore& objects, ConnectionPairs& pairs, WaitingValues& values,
+                   RoleSender& roles, PartNoticeSender& part_notices, ClosingNames& closing_names,
+                   PacketSender& packets, RemoteFunctionSender& calls,
+                   RemoteFunctionReceiver& incoming_calls, NetStats& stats, PeerId peer,
+                   MemoryMeters& memory);
+
+    /// Opens the channel of the object, with parts of it as far as the packet has room for them.
+    /// Where its outer must come first, that is opened; Done, and the object's is still closed. So
+    /// it is where another object of its stable name has to go first.
+    [[nodiscard]] SendOutcome open_channel(std::uint32_t index);
+    /// The client is to have the object no more.
+    void close_object(std::uint32_t index, ChannelCloseReason reason);
+    /// The close alone: of a channel that is open, to which nothing more is to be said.
+    void queue_close(std::uint32_t index, ChannelCloseReason reason) {
+        if (reason == ChannelCloseReason::TearOff) {
+            note_closing_name(index);
+        }
+        queue_close(index, end_messages(index), reason);
+    }
+    /// The object's channel is about to close. Until then the client may find the object under its
+    /// stable name when another object of that name opens.
+    void note_closing_name(std::uint32_t index);
+    /// Whether the client is to have the object. A dormant state is to be applied again.
+    void set_relevant(std::uint32_t index, bool is_relevant);
+
+    /// Of an object's channel. True: it is not about to close, so who sent the bunch may go on.
+    [[nodiscard]] bool bunch_delivered(const BunchTag& tag);
+    void bunch_lost(const BunchTag& tag);
+
+    /// The client has the outer of a subobject, or will have it first.
+    [[nodiscard]] bool is_outer_ready(std::uint32_t index) const noexcept;
+    /// No other object has to come, or to go, before the channel may be opened.
+    [[nodiscard]] bool may_open(std::uint32_t index) const noexcept {
+        return is_outer_ready(index) && !is_name_taken(index);
+    }
+    /// The other end lets no more opens wait than are under way, or not this one.
+    [[nodiscard]] bool is_held_back(std::uint32_t index) const noexcept {
+        return is_held_back(open_payload_of(index));
+    }
+    /// The client has a subobject, or will have it before it hears of a close.
+    [[nodiscard]] bool has_part_for_certain(std::uint32_t index) const noexcept;
+    /// The object is hidden, and its role for the client changes. If its channel opens once more
+    /// for calls, its open says what the role was before.
+    void freeze_role(std::uint32_t index, const ObjectFacts& before) {
+        frozen_roles_.try_emplace(index, before.role_of(peer_));
+    }
+    [[nodiscard]] CallableState callable(ChannelIndex channel) const noexcept;
+    /// No close is under way.
+    [[nodiscard]] bool is_idle() const noexcept { return closing_count_ == 0; }
+
+  private:
+    [[nodiscard]] bool has_outer_for_certain(std::uint32_t index) const noexcept;
+    /// Of its stable name; 0: it has none.
+    [[nodiscard]] std::uint64_t name_key_of(std::uint32_t index) const noexcept;
+    /// The client still has another object of its name.
+    [[nodiscard]] bool is_name_taken(std::uint32_t index) const noexcept;
+    /// Its channel is about to open.
+    void begin(std::uint32_t index);
+    [[nodiscard]] OpenPayload open_payload_of(std::uint32_t index) const noexcept;
+    [[nodiscard]] bool is_held_back(const OpenPayload& payload) const noexcept {
+        return !packets_.reliable().has_room_for(Share::Objects, payload.bytes().size());
+    }
+    /// Opens parts of an object behind it, as far as the packet has room for them.
+    void open_parts(std::uint32_t index);
+    void queue_open(std::uint32_t index, const OpenPayload& payload);
+    void open_delivered(std::uint32_t index);
+    /// What did not go out by now comes too late. What lies beside the pair is forgotten. Returns
+    /// the sequence of the channel's last bunch.
+    [[nodiscard]] std::uint16_t end_messages(std::uint32_t index);
+    void queue_close(std::uint32_t index, std::uint16_t sequence, ChannelCloseReason reason);
+    void finish_close(std::uint32_t index);
+    /// The dormant object of that slot is about to be removed.
+    void remove_dormant(std::uint32_t index, ChannelCloseReason reason);
+    void destroy_kept(std::uint32_t index, const RemovedObject& removed);
+    /// False: the channel is free.
+    [[nodiscard]] bool finish_dormant_close(std::uint32_t index);
+
+    const ObjectStore& objects_;
+    ConnectionPairs& pairs_;
+    WaitingValues& values_;
+    RoleSender& roles_;
+    PartNoticeSender& part_notices_;
+    ClosingNames& closing_names_;
+    PacketSender& packets_;
+    RemoteFunctionSender& calls_;
+    RemoteFunctionReceiver& incoming_calls_;
+    NetStats& stats_;
+    PeerId peer_;
+    FlatMap<std::uint32_t, RemovedObject> removed_;    // by object index
+    FlatMap<std::uint32_t, ObjectRole> frozen_roles_;  // as at the hide, if they changed since
+    std::uint32_t closing_count_ = 0;
+};
+
+}  // namespace replayout

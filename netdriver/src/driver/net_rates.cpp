@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#include <replayout/netdriver/net_rates.h>
+
+#include "driver_end.h"
+
+namespace replayout {
+
+namespace {
+
+constexpr std::uint32_t bytes_per_second_least = 1'800;
+constexpr std::uint32_t bytes_per_second_most = 1'000'000'000;
+
+[[nodiscard]] bool is_cap(std::uint32_t bytes) noexcept {
+    return bytes == 0 || (bytes >= bytes_per_second_least && bytes <= bytes_per_second_most);
+}
+
+}  // namespace
+
+DriverEnd NetRates::end() const noexcept {
+    return {server_, nullptr, is_calling_out_};
+}
+
+void NetRates::set_class_net_update_frequency(const RepLayout& layout,
+                                              const NetUpdateFrequency& frequency) {
+    REPLAYOUT_EXPECT(end().may_change(), void(), "%s",
+                     end().refusal("set_class_net_update_frequency").c_str());
+    REPLAYOUT_EXPECT(server_->layouts().number_of(layout) != LayoutTable::no_number, void(), "%s",
+                     unknown_layout("set_class_net_update_frequency", layout).c_str());
+    REPLAYOUT_EXPECT(
+        frequency.is_valid(), void(),
+        "set_class_net_update_frequency: a rate is 0, or 0.001 to 1,000,000 a second, and there is "
+        "no least without a most");
+    server_->set_class_net_update_frequency(layout, frequency);
+}
+
+void NetRates::set_net_update_frequency(NetObjectId id, const NetUpdateFrequency& frequency) {
+    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
+                     end().refusal("set_net_update_frequency", id).c_str());
+    REPLAYOUT_EXPECT(
+        frequency.is_valid(), void(),
+        "set_net_update_frequency: a rate is 0, or 0.001 to 1,000,000 a second, and there is "
+        "no least without a most");
+    server_->set_net_update_frequency(id, frequency);
+}
+
+NetUpdateFrequency NetRates::net_update_frequency_of(NetObjectId id) const {
+    REPLAYOUT_EXPECT(end().may_read(id), NetUpdateFrequency(), "%s",
+                     end().refusal("net_update_frequency_of", id).c_str());
+    return server_->net_update_frequency_of(id);
+}
+
+void NetRates::force_net_update(NetObjectId id) {
+    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
+                     end().refusal("force_net_update", id).c_str());
+    server_->force_net_update(id);
+}
+
+void NetRates::set_bytes_per_second_max(PeerId peer, std::uint32_t bytes) {
+    REPLAYOUT_EXPECT(end().may_change(), void(), "%s",
+                     end().refusal("set_bytes_per_second_max").c_str());
+    REPLAYOUT_EXPECT(is_cap(bytes), void(),
+                     "set_bytes_per_second_max: %u is neither 0 nor between %u and %u", bytes,
+                     bytes_per_second_least, bytes_per_second_most);
+    server_->set_bytes_per_second_max(peer, bytes);
+}
+
+void NetRates::set_class_net_priority(const RepLayout& layout, float priority) {
+    REPLAYOUT_EXPECT(end().may_change(), void(), "%s",
+                     end().refusal("set_class_net_priority").c_str());
+    REPLAYOUT_EXPECT(server_->layouts().number_of(layout) != LayoutTable::no_number, void(), "%s",
+                     unknown_layout("set_class_net_priority", layout).c_str());
+    REPLAYOUT_EXPECT(priority > 0, void(), "set_class_net_priority: %g is not above 0",
+                     static_cast<double>(priority));
+    server_->set_class_net_priority(layout, priority);
+}
+
+void NetRates::set_net_priority(NetObjectId id, float priority) {
+    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
+                     end().refusal("set_net_priority", id).c_str());
+    REPLAYOUT_EXPECT(priority > 0, void(), "set_net_priority: %g is not above 0",
+                     static_cast<double>(priority));
+    server_->set_net_priority(id, priority);
+}
+
+void NetRates::set_priority_distance(float distance) {
+    REPLAYOUT_EXPECT(end().may_change(), void(), "%s",
+                     end().refusal("set_priority_distance").c_str());
+    REPLAYOUT_EXPECT(distance >= 0, void(), "set_priority_distance: %g is below 0",
+                     static_cast<double>(distance));
+    server_->set_priority_distance(distance);
+}
+
+OwedUpdate NetRates::owed_to(PeerId peer, NetObjectId id) const {
+    REPLAYOUT_EXPECT(end().may_read(id), OwedUpdate(), "%s", end().refusal("owed_to", id).c_str());
+    return server_->owed_to(peer, id);
+}
+
+NetBandwidth NetRates::bandwidth_of(PeerId peer) const {
+    REPLAYOUT_EXPECT(end().may_read(), NetBandwidth(), "%s", end().refusal("bandwidth_of").c_str());
+    const NetConnection* connection = server_->find(peer);
+    if (connection == nullptr) {
+        return {};
+    }
+    const PacketSender& packets = connection->packets();
+    return {packets.bytes_per_second_max(), packets.effective_cap(), packets.round_trip_us()};
+}
+
+}  // namespace replayout

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// Remote calls that a client makes.
+#include "call_refusals.h"
+#include "replication_client.h"
+
+#include <algorithm>
+#include <string>
+
+#include "value_scope.h"
+
+namespace replayout {
+
+CallResult ReplicationClient::call_function(ObjectHandle object, const CalledFunction& function,
+                                            const CallParams& params) {
+    REPLAYOUT_EXPECT(!is_encoding_, CallResult::Misused,
+                     "call_function: called from within a net_serialize of parameters; do it after "
+                     "that call");
+    ChannelIndex index;
+    const ActorChannel* channel = receiver_.find_channel_of(object, index);
+    if (channel == nullptr || connection_.state() != ConnectionState::Joined) {
+        return CallResult::NoChannel;
+    }
+    if (is_playing_) {
+        return CallResult::NoChannel;  // nobody is there to run it
+    }
+    const RepLayout& layout = *channel->local;
+    const std::optional<FunctionIndex> found = find_called(layout, function);
+    if (!found.has_value()) {
+        peer_log_.write(LogLevel::Warning, connection_.peer(),
+                        unknown_function(layout, function.name).c_str(), connection_.now());
+        return CallResult::UnknownFunction;
+    }
+    REPLAYOUT_EXPECT(is_callable(layout, *found, params), CallResult::Misused, "%s",
+                     uncallable(layout, *found, params).c_str());
+    const RepFunction& called = layout.functions()[found->value];
+    if (!called.runs_on_server()) {
+        receiver_.run_here(called, object, params.memory());
+        return CallResult::Ran;
+    }
+    if (channel->layout != channel->local) {
+        return CallResult::NoSuchVersion;
+    }
+    if (!channel->role.is_owned) {
+        log_not_owned(*channel, called.function->name);
+        return CallResult::NotOwned;
+    }
+    const bool is_reliable = called.has(FunctionFlags::Reliable);
+    const CallResult result = encode_call(layout, *found, params.memory());
+    if (result != CallResult::Sent) {
+        return result;
+    }
+    const std::size_t bytes = call_encoder_.bytes().size();
+    const CallKind kind = call_kind_of(is_reliable, called.has(FunctionFlags::Update));
+    // Updates leave half of what may be under way to all other calls.
+    const bool has_room = kind == CallKind::Update ? calls_.has_room_for_update(bytes)
+                                                   : calls_.has_room_for(is_reliable, bytes);
+    if (!has_room || !may_call(layout, *found, kind, bytes)) {
+        return CallResult::Full;
+    }
+    (void)calls_.add(index, *found, is_reliable, call_encoder_.bytes());
+    return CallResult::Sent;
+}
+
+void ReplicationClient::log_not_owned(const ActorChannel& channel, std::string_view function) {
+    peer_log_.write_printable(
+        LogLevel::Warning, connection_.peer(),
+        "a call of \"" + std::string(function) + "\" of object " +
+            std::to_string(channel.guid.value) + ", of class \"" +
+            std::string(channel.local->name()) +
+            "\", is not made: this client does not own it, and a server runs the calls of an "
+            "object's owner alone. NetDriver::set_owner() makes it this client's",
+        connection_.now());
+}
+
+bool ReplicationClient::may_call(const RepLayout& layout, FunctionIndex function, CallKind kind,
+                                 std::size_t bytes) {
+    const std::uint32_t number = layouts_.number_of(layout);
+    if (limiter_.take(number, function, kind, bytes, connection_.now())) {
+        return true;
+    }
+    if (kind != CallKind::Update &&
+        limiter_.note_refused(number, function, kind, connection_.now())) {
+        peer_log_.write(LogLevel::Warning, {},
+                        "calls of \"" + std::string(layout.name()) + "." +
+                            std::string(layout.functions()[function.value].function->name) +
+                            "\" are refused: they are more than "
+                            "NetConfig::function_calls_per_second_max, or all calls are more than "
+                            "calls_per_second_max",
+                        connection_.now());
+    }
+    return false;
+}
+
+CallResult ReplicationClient::encode_call(const RepLayout& layout, FunctionIndex function,
+                                          const void* params) {
+    const ValueScope encoding(is_encoding_, true);
+    const CallResult result =
+        call_encoder_.set(layout, function, params, guids_, call_context_.counters);
+    return result == CallResult::Sent ? call_encoder_.write(call_context_) : result;
+}
+
+void ReplicationClient::run_kept_calls(ObjectHandle object) {
+    close_unless_none(object.is_null() ? receiver_.run_kept_calls()
+                                       : receiver_.run_kept_calls_of(object));
+}
+
+void ReplicationClient::run_put_off_calls() {
+    if (is_open_) {
+        close_unless_none(receiver_.run_put_off_calls());
+        close_when_ended();
+    }
+}
+
+void ReplicationClient::close_unless_none(CloseReason reason) {
+    if (reason != CloseReason::None) {
+        connection_.blame(receiver_.refused_place());
+        connection_.close(reason, connection_.now());
+    }
+}
+
+void ReplicationClient::send_calls() {
+    PacketSender& packets = connection_.packets();
+    waiting_channels_.clear();
+    for (auto call = calls_.calls().begin(); call != calls_.calls().end();) {
+        const bool is_behind = std::find(waiting_channels_.begin(), waiting_channels_.end(),
+                                         call->channel) != waiting_channels_.end();
+        if (call->is_in_flight || is_behind) {
+            ++call;
+            continue;
+        }
+        if (call->is_in_parts() && !packets.write_parts_ahead(calls_, *call)) {
+            waiting_channels_.push_back(call->channel);
+            ++call;
+            continue;
+        }
+        if (!packets.can_write()) {
+            return;
+        }
+        const std::optional<CallPart> part = calls_.next_part(*call);
+        if (!part.has_value()) {
+            ++call;
+        } else if (packets.write_call(*part)) {
+            call = calls_.sent(call);
+        } else {
+            packets.flush_full();  // and again, into an empty one
+        }
+    }
+}
+
+}  // namespace replayout

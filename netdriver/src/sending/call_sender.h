@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+//
+// Remote calls to one client, each with the state that it means.
+//
+// A call means its target and the objects that its parameters name, as they were when it was made.
+// So of each of them either the client's copy is complete as of then, or the call goes in one
+// packet with everything that changed since the version as of which it is (CompleteVersions):
+//
+//     complete as of 7     in flight (7, 9] (9, 12]     version at the call 14
+//     packet   [ call ][ block of all that changed since 7 ]
+//
+// Whatever becomes of the packets before it, a packet that arrives brings the state with the call.
+// One that is lost makes both owed again. A call whose state does not fit beside it waits until
+// that was delivered; if that does not come to pass, the state goes ahead reliably (StateAhead).
+// For a call larger than a packet, all this applies to its last part; the others go ahead as soon
+// as the channel is open.
+//
+// RemoteFunctionSender keeps the calls, this decides when each goes, and with what.
+#pragma once
+
+#include <replayout/reflection/memory.h>
+#include <replayout/send_properties.h>
+
+#include "connection_pairs.h"
+#include "hidden_states.h"
+#include "object_channels.h"
+#include "packet_sender.h"
+#include "remote_function_encoder.h"
+#include "remote_function_sender.h"
+#include "send_outcome.h"
+#include "sender_settings.h"
+#include "sent_records.h"
+#include "waiting_values.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace replayout {
+
+class CallSender {
+  public:
+    /// `body` has room for a packet, and is scratch between two calls of a function here.
+    CallSender(const ObjectStore& objects, ConnectionPairs& pairs, WaitingValues& values,
+               SentRecords& records, ObjectChannels& channels, HiddenStates& hidden_states,
+               PacketSender& packets, RemoteFunctionSender& calls, SendContext& context,
+               const SenderSettings& settings, std::span<std::byte> body, MemoryMeters& memory);
+
+    /// Adds the call that `encoder` holds. Returns Sent, Queued, the encoder's refusal, or Full
+    /// where there is no room for one so large. Requires has_room_for_call().
+    [[nodiscard]] CallResult add_call(const NewCall& call, RemoteFunctionEncoder& encoder,
+                                      SendContext& context);
+    /// Adds objects to those that the last added call names.
+    void name_in_last_call(std::span<const std::uint32_t> indices);
+    /// Not too many of that function are queued.
+    [[nodiscard]] bool may_queue_call(std::uint32_t index, FunctionIndex function) const noexcept;
+    [[nodiscard]] bool has_room_for_call(bool is_reliable) const noexcept {
+        return calls_.has_room_for(is_reliable, PacketBuilder::packet_bytes_limit);
+    }
+
+    /// Sends each call whose state has arrived or fits beside it, while the window has room.
+    void send_calls();
+
+  private:
+    /// A block that is to go with a call, in Scratch::body.
+    struct CallBlock {
+        std::uint32_t index = 0;
+        std::size_t offset = 0;
+        std::size_t size = 0;
+        std::size_t array_steps = 0;
+    };
+
+    /// Memory that is used again.
+    struct Scratch {
+        Scratch(std::span<std::byte> body_bytes, MemoryResource* resource)
+            : body(body_bytes),
+              waiting_channels(Allocator<ChannelIndex>(resource)),
+              call_blocks(Allocator<CallBlock>(resource)),
+              carried(Allocator<std::uint32_t>(resource)) {}
+
+        std::span<std::byte> body;
+        Vector<ChannelIndex> waiting_channels;  // with a call that waits
+        Vector<CallBlock> call_blocks;
+        // Objects of which the open packet, of that number, carries all that changed since what
+        // was delivered.
+        Vector<std::uint32_t> carried;
+        std::uint64_t carried_packet = 0;
+    };
+
+    /// The calls that were made since the last flush mean what their objects are now.
+    void note_versions();
+    void note_versions(OutgoingCall& call);
+    /// False: the window of packets is full.
+    [[nodiscard]] bool send_calls_of(bool are_queued);
+    [[nodiscard]] SendOutcome send_call(OutgoingCall& call);
+    /// Collects the blocks that must go with a call, and adds their size. False: the call waits.
+    [[nodiscard]] bool collect_call_blocks(const OutgoingCall& call, std::size_t& bytes);
+    /// A call waits until more of that object is delivered, which is complete as of that version.
+    void hold_back(std::uint32_t index, Version complete);
+    /// The same for all objects whose blocks were collected: together they do not fit.
+    void hold_back_blocks();
+    /// The call was sent: stops StateAhead of its objects, but where the state is already going.
+    void stop_ahead(const OutgoingCall& call) noexcept;
+    /// The same for objects that no call waits for.
+    void stop_unneeded_ahead() noexcept;
+    [[nodiscard]] bool is_waited_for(std::uint32_t index) const noexcept;
+    /// Nothing of its state can travel with a call: it has to be delivered first.
+    [[nodiscard]] bool must_be_delivered(std::uint32_t index, Version complete) const;
+    /// What changed since `complete`. False: it does not fit.
+    [[nodiscard]] bool encode_since(std::uint32_t index, Version complete,
+                                    std::span<std::byte> room, std::size_t& size);
+    [[nodiscard]] std::size_t call_array_steps() const noexcept;
+    /// Where the next of them goes in Scratch::body.
+    [[nodiscard]] std::size_t call_blocks_end() const noexcept;
+    void write_call_blocks();
+    /// Whether the call waits for `named`: it is alive, and is the target or not dormant.
+    [[nodiscard]] bool is_meant(const OutgoingCall& call, const NamedObject& named) const noexcept;
+    [[nodiscard]] bool is_named_alive(const NamedObject& named) const noexcept;
+    /// It was hidden, and so was the target: what it was then goes with the call.
+    [[nodiscard]] bool is_meant_as_hidden(const OutgoingCall& call,
+                                          const NamedObject& named) const noexcept;
+    /// Adds its block to those that go with the call, and its size to `bytes`. False: the call
+    /// waits.
+    [[nodiscard]] bool collect_hidden_block(std::uint32_t index, std::size_t& bytes);
+
+    const ObjectStore& objects_;
+    ConnectionPairs& pairs_;
+    WaitingValues& values_;
+    SentRecords& records_;
+    ObjectChannels& channels_;
+    HiddenStates& hidden_states_;
+    PacketSender& packets_;
+    RemoteFunctionSender& calls_;
+    SendContext& context_;
+    SenderSettings settings_;
+    Scratch scratch_;
+    Vector<std::uint32_t> held_back_;  // objects with a StateAhead that is on; few
+};
+
+}  // namespace replayout

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+//
+// BundleRun: which blocks of a bundle are those of some objects, against a look at each block.
+#include "bundle_run.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory_resource>
+#include <vector>
+
+#include "support/checks/catch.h"
+#include "support/checks/seeded_random.h"
+
+namespace replayout::test {
+namespace {
+
+enum class RunOrder : std::uint8_t { OfObjects, Mixed };
+
+struct Run {
+    Run(SeededRandom& random, RunOrder order) {
+        const std::uint32_t density = 1 + random.below(100);
+        changes.objects.grow(object_count);
+        std::vector<std::uint32_t> indices;
+        for (std::uint32_t index = 0; index < object_count; ++index) {
+            if (random.percent(density)) {
+                changes.objects.set(index);
+                indices.push_back(index);
+            }
+        }
+        for (std::size_t i = indices.size(); order == RunOrder::Mixed && i > 1; --i) {
+            std::swap(indices[i - 1], indices[random.below(static_cast<std::uint32_t>(i))]);
+        }
+        run.begin(1);
+        for (const std::uint32_t index : indices) {
+            BundleBlock block;
+            block.index = index;
+            run.add_block(block);
+            if (run.unbundled_count() == BundleRun::blocks_per_bundle_max || random.percent(3)) {
+                run.end_bundle(0, 0);
+            }
+        }
+        run.end_bundle(0, 0);
+        changes.finish();
+        if (order == RunOrder::Mixed && changes.has_any()) {
+            run.find_places(changes);
+        }
+    }
+
+    static constexpr std::uint32_t object_count = 300;
+
+    FlushChanges changes{std::pmr::get_default_resource()};
+    BundleRun run{std::pmr::get_default_resource()};
+};
+
+[[nodiscard]] BitRow random_objects(SeededRandom& random) {
+    BitRow objects(std::pmr::get_default_resource());
+    const std::uint32_t density = 10 * random.below(11);  // of none, some, most, all
+    for (std::uint32_t index = 0; index < Run::object_count; ++index) {
+        if (random.percent(density)) {
+            objects.insert(index);
+        }
+    }
+    return objects;
+}
+
+}  // namespace
+
+TEST_CASE("BundleRun: the blocks of some objects are found as by a look at each block",
+          "[netdriver][bundles][random]") {
+    for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+        CAPTURE(seed);
+        SeededRandom random(seed);
+        const Run played(random, seed % 2 == 0 ? RunOrder::OfObjects : RunOrder::Mixed);
+        for (int i = 0; i < 10; ++i) {
+            const BitRow objects = random_objects(random);
+            for (const Bundle& bundle : played.run.bundles()) {
+                std::uint64_t expected = 0;
+                for (std::uint32_t place = bundle.begin; place < bundle.end; ++place) {
+                    const bool is_in = objects.test(played.run.blocks()[place].index);
+                    expected |= std::uint64_t{is_in ? 1u : 0u} << (place - bundle.begin);
+                }
+                REQUIRE(played.run.blocks_in(bundle, objects) == expected);
+            }
+        }
+    }
+}
+
+}  // namespace replayout::test

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+//
+// Bunches on their way out, beside a list of them that is kept in the plainest way.
+#include "reliable_sender.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "support/checks/catch.h"
+#include "support/checks/counting_resource.h"
+#include "support/checks/run_seed.h"
+#include "support/checks/seeded_random.h"
+
+namespace replayout::test {
+namespace {
+
+constexpr std::size_t fragment = 100;
+constexpr ReliableWindow wide{1u << 30, 1u << 30};
+
+/// What a bunch is told by: its number is the handle of its tag.
+struct Sent {
+    SentBunch name;
+    std::uint32_t number = 0;
+};
+
+/// Opens and closes, in the order of their numbers; of one row.
+class OneRow {
+  public:
+    explicit OneRow(MemoryResource* resource) : reliable(fragment, wide, stats_, resource) {}
+
+    void queue(std::uint32_t channel) {
+        const std::uint32_t number = next_number_++;
+        BunchHeader header;
+        header.channel = ChannelIndex{channel};
+        header.is_open = true;
+        const std::array<std::byte, 8> payload{static_cast<std::byte>(number)};
+        REQUIRE(reliable.queue(header, 1, payload, {BunchTag::Kind::Open, channel, number}) == 1);
+        unsent.push_back(number);
+        channel_of_.emplace(number, channel);
+    }
+    /// What of that channel never went out never will.
+    void abandon(std::uint32_t channel) {
+        const auto is_of_channel = [&](std::uint32_t number) {
+            return channel_of_.at(number) == channel;
+        };
+        const std::size_t dropped_count = std::erase_if(unsent, is_of_channel);
+        CHECK(reliable.abandon_unsent(ChannelIndex{channel}) == dropped_count);
+    }
+    /// The next one goes out: what was lost goes before what never went, in the order of sending.
+    void send() {
+        REQUIRE(reliable.may_send(Share::Objects));
+        const OutBunch& bunch = reliable.next(Share::Objects);
+        std::uint32_t number = 0;
+        if (!lost.empty()) {
+            number = lost.begin()->second;
+            CHECK(bunch.was_sent);
+            lost.erase(lost.begin());
+        } else {
+            number = unsent.front();
+            CHECK_FALSE(bunch.was_sent);
+            unsent.pop_front();
+            order_of_.emplace(number, ++order_);
+        }
+        REQUIRE(bunch.tag.handle == number);
+        REQUIRE(bunch.payload.front() == static_cast<std::byte>(number));
+        in_flight.push_back({reliable.sent(Share::Objects), number});
+    }
+    void lose(std::size_t place) {
+        const Sent sent = take(place);
+        BunchTag tag;
+        REQUIRE(reliable.lost(sent.name, tag));
+        CHECK(tag.handle == sent.number);
+        lost.emplace(order_of_.at(sent.number), sent.number);
+    }
+    void deliver(std::size_t place) {
+        const Sent sent = take(place);
+        BunchTag tag;
+        REQUIRE(reliable.delivered(sent.name, tag));
+        CHECK(tag.handle == sent.number);
+        CHECK_FALSE(reliable.delivered(sent.name, tag));
+        CHECK_FALSE(reliable.lost(sent.name, tag));
+    }
+
+    /// Everything goes out, and arrives.
+    void drain() {
+        while (!(unsent.empty() && lost.empty())) {
+            send();
+        }
+        while (!in_flight.empty()) {
+            deliver(0);
+        }
+    }
+
+    std::deque<std::uint32_t> unsent;
+    std::vector<Sent> in_flight;
+    std::map<std::uint64_t, std::uint32_t> lost;  // numbers, by order of sending
+
+  private:
+    [[nodiscard]] Sent take(std::size_t place) {
+        const auto at = in_flight.begin() + static_cast<std::ptrdiff_t>(place);
+        const Sent sent = *at;
+        in_flight.erase(at);
+        return sent;
+    }
+
+    std::uint32_t next_number_ = 1;
+    std::uint64_t order_ = 0;
+    std::map<std::uint32_t, std::uint64_t> order_of_;
+    std::map<std::uint32_t, std::uint32_t> channel_of_;
+    NetStats stats_;
+
+  public:
+    ReliableSender reliable;
+};
+
+}  // namespace
+
+TEST_CASE("ReliableSender: what was lost goes first, and all in the order in which it went out",
+          "[netdriver][reliable_sender]") {
+    CountingResource memory;
+    const std::uint64_t seed = run_seed();
+    INFO("seed " << seed);
+    SeededRandom random(seed);
+    {
+        OneRow row(&memory);
+        for (int step = 0; step < 20'000; ++step) {
+            const std::uint32_t what = random.below(10);
+            if (what < 3) {
+                row.queue(random.between(1, 500));
+            } else if (what < 6 && !(row.unsent.empty() && row.lost.empty())) {
+                row.send();
+            } else if (what < 9 && !row.in_flight.empty()) {
+                // Mostly in the order in which packets go out.
+                const std::size_t place = random.below(std::min(
+                    static_cast<std::uint32_t>(row.in_flight.size()), random.between(1, 8)));
+                if (random.below(3) == 0) {
+                    row.lose(place);
+                } else {
+                    row.deliver(place);
+                }
+            } else {
+                row.abandon(random.between(1, 500));
+            }
+            if (step % 500 == 0) {
+                row.drain();
+            }
+            REQUIRE(row.reliable.waiting_count(Share::Objects) ==
+                    row.lost.size() + row.unsent.size());
+            REQUIRE(row.reliable.is_idle() ==
+                    (row.lost.empty() && row.unsent.empty() && row.in_flight.empty()));
+        }
+    }
+    CHECK(memory.bytes_in_use() == 0);
+}
+
+}  // namespace replayout::test

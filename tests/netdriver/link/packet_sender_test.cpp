@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "packet_sender.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "support/checks/catch.h"
+
+namespace replayout::test {
+namespace {
+
+class NoTransport final : public Transport {
+  public:
+    [[nodiscard]] std::size_t datagram_bytes_max() const noexcept override { return 1'400; }
+    void send(PeerId, std::span<const std::byte>) override {}
+    [[nodiscard]] std::size_t receive(PeerId&, std::span<std::byte>) override {
+        return nothing_received;
+    }
+};
+
+/// A connection of 32,000 bytes a second: a bucket of 3,000, of which 725 in 100 ms are a share's.
+class Line {
+  public:
+    Line()
+        : packets({.peer = {1},
+                   .session = 1,
+                   .packet_bytes_max = 1'200,
+                   .reliable_window = {4'096, 1'024 * 1024},
+                   .bytes_per_second_max = 32'000,
+                   .has_congestion_control = false},
+                  transport_, stats_, std::pmr::new_delete_resource()) {}
+
+    void queue_value(std::uint32_t index, std::size_t bytes) {
+        queue(index, false, bytes, BunchTag::Kind::Value);
+    }
+    void queue_open(std::uint32_t index) { queue(index, true, 200, BunchTag::Kind::Open); }
+    /// A call with a packet of its own.
+    void send_call() {
+        CallPart call;
+        call.header.channel = ChannelIndex{1};
+        call.header.is_call = true;
+        call.header.is_unreliable = true;
+        call.payload = std::span(bytes_).first(1'000);
+        call.header.payload_bytes = 1'000;
+        call.is_last = true;
+        packets.begin_packet(Share::Messages);
+        REQUIRE(packets.write_call(call));
+        packets.flush_full();
+    }
+    void begin_flush(std::int64_t time_ms) {
+        packets.begin_flush(NetTime::from_milliseconds(time_ms));
+        packets.set_wanted(BudgetShare::State, true);
+        packets.set_wanted(BudgetShare::Joins, false);
+        packets.set_wanted(BudgetShare::Messages, true);
+        packets.set_wanted(BudgetShare::Values, false);  // but for bunches
+    }
+
+  private:
+    void queue(std::uint32_t index, bool is_open, std::size_t bytes, BunchTag::Kind kind) {
+        BunchHeader header;
+        header.channel = ChannelIndex{index + 1};
+        header.is_open = is_open;
+        (void)packets.reliable().queue(header, is_open ? std::uint16_t{1} : std::uint16_t{2},
+                                       std::span(bytes_).first(bytes), {kind, index, 0});
+    }
+
+    std::array<std::byte, 10'000> bytes_{};
+    NoTransport transport_;
+    NetStats stats_;
+
+  public:
+    PacketSender packets;
+};
+
+}  // namespace
+
+TEST_CASE("PacketSender: objects leave a value its share in a flush in which calls go first, too") {
+    for (const bool are_calls_first : {false, true}) {
+        Line line;
+        line.queue_value(0, 10'000);
+        for (std::uint32_t index = 1; index <= 100; ++index) {
+            line.queue_open(index);
+        }
+        line.begin_flush(1'000);
+        line.send_call();
+        CHECK_FALSE(line.packets.write_first_bunches());
+        if (are_calls_first) {
+            line.packets.calls_found_no_room();
+        }
+        line.packets.flush_full();
+        REQUIRE_FALSE(line.packets.can_write(Share::Values));
+        line.begin_flush(1'100);
+        const std::uint64_t before = line.packets.open_packet_number();
+        CHECK_FALSE(line.packets.write_first_bunches());
+        line.packets.flush_full();
+        // Two packets of opens, and the value's.
+        CHECK(line.packets.open_packet_number() == before + (are_calls_first ? 2 : 3));
+        CHECK(line.packets.can_write(Share::Values) == are_calls_first);
+    }
+}
+
+}  // namespace replayout::test
