@@ -221,8 +221,9 @@ SendOutcome ObjectChannels::open_channel(std::uint32_t index) {
     });
     const bool fits = all_bytes <= packets_.builder().room_bytes();
     if (!packets_.make_room_for_bunch(Share::Objects,
-                                      fits ? all_bytes : open_bytes(index, payload))) {
-        return SendOutcome::NoRoom;
+                                      fits ? all_bytes : open_bytes(index, payload)) ||
+        packets_.has_lost_opens()) {
+        return SendOutcome::NoRoom;  // lost opens go first
     }
     begin(index);
     queue_open(index, payload);

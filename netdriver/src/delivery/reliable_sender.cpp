@@ -194,6 +194,7 @@ SentBunch ReliableSender::sent(Share share) {
     if (from.lost_count > 0) {
         const BunchOrder order = from.first_lost;
         from.first_lost_bunch().is_lost = false;
+        from.first_lost_bunch().was_sent = true;
         from.forget_lost(order);
         return {share, order};
     }
@@ -212,6 +213,23 @@ SentBunch ReliableSender::sent(Share share) {
     const BunchOrder order{++sent_count_};
     from.sent.push_back(order, std::move(taken));
     return {share, order};
+}
+
+void ReliableSender::unsend(SentBunch name, bool was_sent) noexcept {
+    Row& from = row(name.share);
+    OutBunch& bunch = *from.sent.find(name.order);
+    REPLAYOUT_ASSERT(!bunch.is_lost);
+    bunch.was_sent = was_sent;
+    from.lose(name.order, bunch);
+}
+
+const OutBunch& ReliableSender::resend(SentBunch name) noexcept {
+    Row& from = row(name.share);
+    OutBunch& bunch = *from.sent.find(name.order);
+    REPLAYOUT_ASSERT(bunch.is_lost);
+    bunch.is_lost = false;
+    from.forget_lost(name.order);
+    return bunch;
 }
 
 bool ReliableSender::lost(SentBunch name, BunchTag& tag) {

@@ -82,6 +82,11 @@ class ReliableSender {
 
     /// The next bunch of that row has gone out.
     SentBunch sent(Share share);
+    /// The bunch did not leave after all: it waits as if it was lost. `was_sent`: as of before
+    /// sent().
+    void unsend(SentBunch name, bool was_sent) noexcept;
+    /// The one that was taken back by unsend(), or lost, goes out now, before others.
+    const OutBunch& resend(SentBunch name) noexcept;
     /// True when the bunch goes out again because of it; `tag` is its then.
     [[nodiscard]] bool lost(SentBunch name, BunchTag& tag);
     /// True the first time a bunch is delivered; `tag` is its then.

@@ -42,7 +42,7 @@ class ArrivalCredit {
             return;
         }
         constexpr std::uint64_t second_us = 1'000'000;
-        const std::int64_t elapsed = now.microseconds - refilled_.microseconds;
+        const std::int64_t elapsed = now.microseconds_since(refilled_);
         if (elapsed <= 0) {
             return;
         }

@@ -47,7 +47,7 @@ void BandwidthBudget::begin_flush(NetTime now) noexcept {
     if (cap_ == 0 || is_first || now <= before) {
         return;
     }
-    const std::int64_t elapsed_us = now.microseconds - before.microseconds;
+    const std::int64_t elapsed_us = now.microseconds_since(before);
     // Beyond the time that fills the bucket, and pays what any share owes, time makes no
     // difference. A share is paid while the bucket is full, too: it may be full because others
     // leave their own.

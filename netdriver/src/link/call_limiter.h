@@ -46,7 +46,7 @@ class TokenBucket {
         // Beyond the time that fills it, time makes no difference.
         const std::int64_t fill_us = level_max_ / per_second_ + 1;
         const std::int64_t elapsed_us =
-            std::min(std::max<std::int64_t>(now.microseconds - last_.microseconds, 0), fill_us);
+            std::min(std::max<std::int64_t>(now.microseconds_since(last_), 0), fill_us);
         level_ = std::min(level_max_, level_ + elapsed_us * per_second_);
         last_ = now;
         return level_ >= level_of(count);

@@ -22,7 +22,7 @@ CongestionRate::CongestionRate(std::size_t packet_bytes) noexcept
 
 void CongestionRate::delivered(std::uint64_t sequence, NetTime sent, NetTime now) noexcept {
     const std::int64_t elapsed_us =
-        std::clamp<std::int64_t>(now.microseconds - sent.microseconds, 1, 60'000'000);
+        std::clamp<std::int64_t>(now.microseconds_since(sent), 1, 60'000'000);
     const auto sample_us = static_cast<std::uint32_t>(elapsed_us);
     round_trip_us_ = round_trip_us_ == 0 ? sample_us : (round_trip_us_ / 8) * 7 + sample_us / 8 + 1;
     if (sequence > round_end_) {

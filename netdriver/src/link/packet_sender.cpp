@@ -48,7 +48,7 @@ PacketSender::PacketSender(const Settings& settings, Transport& transport, NetSt
       sent_bunches_(resource),
       sent_records_(resource),
       sent_calls_(resource),
-      carried_opens_(Allocator<std::uint32_t>(resource)),
+      carried_opens_(resource),
       builder_(settings.packet_bytes_max) {
     if (settings.has_congestion_control) {
         congestion_.emplace(settings.packet_bytes_max);
@@ -181,7 +181,7 @@ std::uint32_t PacketSender::value_room() const noexcept {
 
 bool PacketSender::make_room_for_bunch(Share share, std::size_t bytes) {
     if (!builder_.is_empty() && builder_.bytes_left() < bytes) {
-        send_packet(true);
+        flush_full();
     }
     return can_write(share);
 }
@@ -190,17 +190,81 @@ void PacketSender::write_bunch(Share share) {
     const OutBunch& bunch = reliable_.next(share);
     begin_packet(share);
     stats_.bunches_resent += bunch.was_sent ? 1 : 0;
+    const std::size_t offset = builder_.bunch_bytes();
     const std::span<const std::byte> payload(bunch.payload.data(), bunch.payload.size());
     const bool is_added = builder_.add_bunch(bunch.header, payload);
     REPLAYOUT_ASSERT(is_added);
     (void)is_added;
-    if (bunch.tag.kind == BunchTag::Kind::Open) {
-        carried_opens_.push_back(bunch.tag.object_index);
+    CarriedOpens::Open open{bunch.tag.object_index,          {},
+                            open_packet_.bunch_count,        offset,
+                            builder_.bunch_bytes() - offset, bunch.was_sent};
+    const bool is_open = bunch.tag.kind == BunchTag::Kind::Open;
+    open.name = reliable_.sent(share);
+    if (is_open) {
+        carried_opens_.add(open);
     }
+    note_bunch(open.name);
+}
+
+void PacketSender::note_bunch(const SentBunch& name) {
     ++stats_.bunches_sent;
     ++open_packet_.bunch_count;
     fate_cost_.add(FateCost::bunch);
-    sent_bunches_.push_back() = reliable_.sent(share);
+    sent_bunches_.push_back() = name;
+}
+
+void PacketSender::take_out_opens() noexcept {
+    carried_opens_.for_each_unfollowed([this](const CarriedOpens::Open& open) {
+        builder_.remove_bunch(open.offset, open.bytes);
+        const std::size_t place = sent_bunches_.count() - open_packet_.bunch_count + open.place;
+        reliable_.unsend(open.name, open.was_sent);
+        for (std::size_t i = place + 1; i < sent_bunches_.count(); ++i) {
+            sent_bunches_.at(i - 1) = sent_bunches_.at(i);
+        }
+        sent_bunches_.pop_back();
+        --open_packet_.bunch_count;
+        --stats_.bunches_sent;
+        stats_.bunches_resent -= open.was_sent ? 1u : 0u;
+        fate_cost_.take(FateCost::bunch);
+    });
+    carried_opens_.clear();
+}
+
+void PacketSender::flush_full_before(std::uint32_t object_index) {
+    const std::optional<CarriedOpens::Open> open = carried_opens_.find_unfollowed(object_index);
+    flush_full();
+    if (open.has_value() && may_begin_packet(Share::Objects)) {
+        write_taken_out(open->name);
+    }
+}
+
+void PacketSender::write_taken_out(const SentBunch& name) {
+    const OutBunch& bunch = reliable_.resend(name);
+    begin_packet(Share::Objects);
+    const std::size_t offset = builder_.bunch_bytes();
+    const bool was_sent = bunch.was_sent;
+    const bool is_added =
+        builder_.add_bunch(bunch.header, {bunch.payload.data(), bunch.payload.size()});
+    REPLAYOUT_ASSERT(is_added);
+    (void)is_added;
+    stats_.bunches_resent += was_sent ? 1 : 0;
+    carried_opens_.add({bunch.tag.object_index, name, open_packet_.bunch_count, offset,
+                        builder_.bunch_bytes() - offset, was_sent});
+    note_bunch(name);
+}
+
+std::optional<std::uint32_t> PacketSender::write_lost_open() {
+    if (!has_lost_opens() || !reliable_.may_send(Share::Objects)) {
+        return std::nullopt;
+    }
+    const OutBunch& bunch = reliable_.next(Share::Objects);
+    const std::uint32_t object_index = bunch.tag.object_index;
+    if (!make_room_for_bunch(Share::Objects,
+                             bunch_header_bytes(bunch.header) + bunch.payload.size())) {
+        return std::nullopt;
+    }
+    write_bunch(Share::Objects);
+    return object_index;
 }
 
 bool PacketSender::write_bunches(Share share) {
@@ -247,11 +311,6 @@ bool PacketSender::write_parts_ahead(RemoteFunctionSender& calls, OutgoingCall& 
     return true;
 }
 
-bool PacketSender::carries_open(std::uint32_t object_index) const noexcept {
-    return std::find(carried_opens_.begin(), carried_opens_.end(), object_index) !=
-           carried_opens_.end();
-}
-
 bool PacketSender::has_initial_under_way(std::uint32_t object_index) const noexcept {
     for (std::size_t i = 0; i < sent_records_.count(); ++i) {
         if (sent_records_.at(i).object_index == object_index && sent_records_.at(i).is_initial) {
@@ -274,35 +333,29 @@ bool PacketSender::is_unanswered_since(NetTime time) const noexcept {
     return false;
 }
 
-bool PacketSender::write_opens() {
+void PacketSender::begin_lost_opens() noexcept {
     for (const BudgetShare share :
          {BudgetShare::State, BudgetShare::Messages, BudgetShare::Values}) {
         update_wanted(share);
     }
-    if (write_bunches(Share::Objects)) {
-        return true;
-    }
-    // Blocks and calls wait for these.
-    set_none_wanted();
-    return write_bunches(Share::Objects);
 }
 
-bool PacketSender::write_opens_and_messages() {
+bool PacketSender::write_messages() {
     if (!is_capped() && !has_waiting_bunches(reliable_)) {
         return true;  // in most flushes
     }
-    const bool are_opens_written = write_opens();
+    begin_lost_opens();
     (void)write_bunches(Share::Messages);
-    return are_opens_written || write_opens();  // of what these left
+    return !has_lost_opens();
 }
 
 bool PacketSender::write_unsent_bunches() {
     if (!is_capped() && !has_waiting_bunches(reliable_)) {
         return true;
     }
-    const bool are_opens_written = write_opens_and_messages();
+    (void)write_messages();
     (void)write_bunches(Share::Values);
-    return are_opens_written || write_opens();
+    return !has_lost_opens();
 }
 
 bool PacketSender::write_first_bunches() {
@@ -312,17 +365,14 @@ bool PacketSender::write_first_bunches() {
     if (!are_calls_first_) {
         return write_unsent_bunches();
     }
-    return write_opens_and_messages();
-}
-
-void PacketSender::write_open() {
-    const bool is_written = write_bunches(Share::Objects);
-    REPLAYOUT_ASSERT(is_written);
-    (void)is_written;
+    return write_messages();
 }
 
 void PacketSender::flush(NetTime now) {
     now_ = now;
+    if (carried_opens_.has_unfollowed()) {
+        take_out_opens();
+    }
     if (!builder_.is_empty()) {
         send_packet(true);
     }

@@ -38,6 +38,7 @@
 #include "arrival_credit.h"
 #include "bandwidth_budget.h"
 #include "bundle_run.h"
+#include "carried_opens.h"
 #include "congestion_rate.h"
 #include "fate_cost.h"
 #include "packet_builder.h"
@@ -174,8 +175,8 @@ class PacketSender final : private PacketNotifyHandler {
     [[nodiscard]] std::uint32_t bundles_with(std::uint32_t object_index,
                                              std::uint64_t bundled_flush) const noexcept;
 
-    /// Writes what waits: opens that were lost, messages, values, each as far as its share and the
-    /// window of bunches go. False: an open still waits, so no block may go out.
+    /// Writes messages and values that wait, each as far as its share and the window of bunches go.
+    /// False: an open still waits (has_lost_opens()), so no block may go out.
     [[nodiscard]] bool write_unsent_bunches();
     /// The same at the beginning of a flush, before calls are written. Values wait until these are,
     /// if calls_found_no_room() the last time.
@@ -204,8 +205,22 @@ class PacketSender final : private PacketNotifyHandler {
     /// Whether a bunch of so many bytes, header included, can be written now; the packet that has
     /// no room for it is sent.
     [[nodiscard]] bool make_room_for_bunch(Share share, std::size_t bytes);
-    /// Writes the open that was just queued. Requires room for it.
-    void write_open();
+    /// Writes the open that was just queued. Requires room for it, and that no open waits.
+    void write_open() { write_bunch(Share::Objects); }
+    /// An open waits to go out again, alone or with others: nothing else of objects may go out
+    /// before it.
+    [[nodiscard]] bool has_lost_opens() const noexcept {
+        return reliable_.waiting_count(Share::Objects) > 0;
+    }
+    /// The shares as lost opens find them at the beginning of a flush.
+    void begin_lost_opens() noexcept;
+    /// Writes the next of them. Returns its object, whose block is to follow at once; nothing:
+    /// there is no room, or no such open.
+    [[nodiscard]] std::optional<std::uint32_t> write_lost_open();
+    /// The open in the open packet, if it is there, has its block, or needs none.
+    void open_followed(std::uint32_t object_index) noexcept {
+        carried_opens_.followed(object_index);
+    }
 
     /// A packet that is begun now counts for `share`.
     void begin_packet(Share share) noexcept {
@@ -221,7 +236,9 @@ class PacketSender final : private PacketNotifyHandler {
     /// share has room for. False: it has no more.
     [[nodiscard]] bool write_parts_ahead(RemoteFunctionSender& calls, OutgoingCall& call);
     /// The open of this object's channel lies in the open packet.
-    [[nodiscard]] bool carries_open(std::uint32_t object_index) const noexcept;
+    [[nodiscard]] bool carries_open(std::uint32_t object_index) const noexcept {
+        return carried_opens_.contains(object_index);
+    }
     /// A block with what is sent of this object only at first is under way. O(blocks under way).
     [[nodiscard]] bool has_initial_under_way(std::uint32_t object_index) const noexcept;
     /// Names the open packet: packets before it have lower numbers.
@@ -231,8 +248,19 @@ class PacketSender final : private PacketNotifyHandler {
 
     /// Sends the open packet, if there is anything in it.
     void flush(NetTime now);
-    /// The same in the middle of a flush, when what comes next does not fit.
+    /// The same in the middle of a flush, when what comes next does not fit. Opens whose block is
+    /// not in the packet wait as if they had been lost.
     void flush_full() { flush(now_); }
+    /// The same where a block of that object comes next: if its open was in the packet and waits
+    /// for that, it goes over into the next one, if that may begin.
+    void flush_full_before(std::uint32_t object_index);
+    /// The object of the first open in the packet whose block is to follow.
+    [[nodiscard]] std::optional<std::uint32_t> unfollowed_open() const noexcept {
+        return carried_opens_.first_unfollowed();
+    }
+    [[nodiscard]] bool is_open_unfollowed(std::uint32_t object_index) const noexcept {
+        return carried_opens_.find_unfollowed(object_index).has_value();
+    }
 
     /// Sends an empty packet for its acks; with `ack_requested` to get an answer.
     void send_empty(NetTime now, bool ack_requested);
@@ -299,9 +327,9 @@ class PacketSender final : private PacketNotifyHandler {
     /// What is wanted beside bunches, and for these.
     [[nodiscard]] bool may_send_bunches(BudgetShare share) const noexcept;
     void update_wanted(BudgetShare share) noexcept;
-    /// False: one still waits.
-    [[nodiscard]] bool write_opens();
-    [[nodiscard]] bool write_opens_and_messages();
+    [[nodiscard]] bool write_messages();
+    /// Those whose block is not in the packet: they wait as if they had been lost.
+    void take_out_opens() noexcept;
     void update_cap() noexcept;
     /// How many more packets of that share are for certain.
     [[nodiscard]] std::uint32_t packets_kept_for(Share share) const noexcept;
@@ -313,6 +341,10 @@ class PacketSender final : private PacketNotifyHandler {
     /// Writes the bunches of a row, into the open packet and the next. False: no more packets.
     [[nodiscard]] bool write_bunches(Share share);
     void write_bunch(Share share);
+    /// An open that was just taken out of a packet.
+    void write_taken_out(const SentBunch& name);
+    /// It is in the open packet.
+    void note_bunch(const SentBunch& name);
     /// What became of the next `count` blocks, oldest first.
     void records_delivered(std::uint32_t count);
     void records_lost(std::uint32_t count);
@@ -374,7 +406,7 @@ class PacketSender final : private PacketNotifyHandler {
     RingQueue<SentBunch> sent_bunches_;
     RingQueue<SentRecord> sent_records_;
     RingQueue<SentCall> sent_calls_;
-    Vector<std::uint32_t> carried_opens_;  // objects whose open lies in the open packet
+    CarriedOpens carried_opens_;                                  // of the open packet
     std::array<SentPacket, packets_in_flight_max> sent_packets_;  // by sequence
     PacketBuilder builder_;
 };

@@ -159,6 +159,7 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     void note_waiting(std::uint32_t index);
     /// Hooks and notifies of all that the packet brought so far: before its calls, and before
     /// anything goes.
+    [[nodiscard]] bool is_waiting_to_notify(std::uint32_t index) const noexcept;
     void run_notifies();
     void close_channel(std::uint32_t index, ChannelCloseReason reason);
     void drop_calls_of(std::uint32_t index);

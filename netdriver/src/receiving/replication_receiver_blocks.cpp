@@ -132,10 +132,7 @@ CloseReason ReplicationReceiver::receive_properties_of(std::uint32_t index, BitR
                                                        BlockFrame frame) {
     // A second update of an object in one packet: each has notifies of its own, with the value
     // before and the value after it.
-    const bool is_second = index != updating_channel_ &&
-                           std::find(waiting_channels_.begin(), waiting_channels_.end(), index) !=
-                               waiting_channels_.end();
-    if (is_second) {
+    if (index != updating_channel_ && is_waiting_to_notify(index)) {
         run_notifies();
     }
     ActorChannel& channel = *channels_[index];
@@ -207,6 +204,11 @@ void ReplicationReceiver::finish_update() {
 void ReplicationReceiver::note_waiting(std::uint32_t index) {
     // An update that was under way, and the one that ended it, may be two.
     waiting_channels_.resize(scratch_.waiting_count(), index);
+}
+
+bool ReplicationReceiver::is_waiting_to_notify(std::uint32_t index) const noexcept {
+    return std::find(waiting_channels_.begin(), waiting_channels_.end(), index) !=
+           waiting_channels_.end();
 }
 
 void ReplicationReceiver::run_notifies() {

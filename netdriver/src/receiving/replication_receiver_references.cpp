@@ -3,6 +3,8 @@
 // Which channels have objects that name which: what is to be done when one comes or goes.
 #include "replication_receiver.h"
 
+#include <algorithm>
+
 namespace replayout {
 
 void ReplicationReceiver::update_mentions(std::uint32_t index) {
@@ -33,6 +35,12 @@ void ReplicationReceiver::forget_mentions(std::uint32_t index) {
 }
 
 void ReplicationReceiver::rebind(NetGUID guid, ObjectHandle target) {
+    // An update that ended in this packet has notifies of its own, before this one begins.
+    const auto& mentioning = mentions_.of(guid);
+    if (std::any_of(mentioning.begin(), mentioning.end(),
+                    [this](std::uint32_t index) { return is_waiting_to_notify(index); })) {
+        run_notifies();
+    }
     for (const std::uint32_t index : mentions_.of(guid)) {
         ActorChannel* channel = find_channel(index);
         // Of one that is dormant too: its references are the engine's to follow all the same.

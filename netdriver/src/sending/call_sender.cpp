@@ -186,6 +186,7 @@ SendOutcome CallSender::send_call(OutgoingCall& call) {
             const bool is_written = packets_.write_call(part);
             REPLAYOUT_ASSERT(is_written);
             (void)is_written;
+            keep_opens_of(call);
             if (!held_back_.empty()) {
                 stop_ahead(call);
             }
@@ -235,17 +236,55 @@ bool CallSender::collect_call_blocks(const OutgoingCall& call, std::size_t& byte
             hold_back(named.index, complete);
             return false;
         }
-        std::size_t size = 0;
-        const std::size_t offset = call_blocks_end();
-        if (!encode_since(named.index, complete, scratch_.body.subspan(offset), size)) {
+        if ((is_opening && !collect_first_blocks_of_outers(named.index, bytes)) ||
+            !collect_block(named.index, complete, bytes)) {
             hold_back(named.index, complete);
             hold_back_blocks();
             return false;
         }
-        if (size > 0) {
-            scratch_.call_blocks.push_back(
-                {named.index, offset, size, context_.scratch.array_steps});
-            bytes += size + PacketBuilder::block_head_bytes_max;
+    }
+    return true;
+}
+
+// The call is in the packet now, and so must the opens be that it needs. Those that have no block
+// have nothing to send.
+void CallSender::keep_opens_of(const OutgoingCall& call) {
+    for (const NamedObject& named : call.named) {
+        if (!is_named_alive(named)) {
+            continue;
+        }
+        std::uint32_t index = named.index;
+        packets_.open_followed(index);
+        while (objects_.is_part(index)) {
+            index = objects_.at(index)->family().outer;
+            packets_.open_followed(index);
+        }
+    }
+}
+
+bool CallSender::collect_block(std::uint32_t index, Version complete, std::size_t& bytes) {
+    std::size_t size = 0;
+    const std::size_t offset = call_blocks_end();
+    if (!encode_since(index, complete, scratch_.body.subspan(offset), size)) {
+        return false;
+    }
+    if (size > 0) {
+        scratch_.call_blocks.push_back({index, offset, size, context_.scratch.array_steps});
+        bytes += size + PacketBuilder::block_head_bytes_max;
+    }
+    return true;
+}
+
+// An open leaves with its first block, and the part's with its outer's.
+bool CallSender::collect_first_blocks_of_outers(std::uint32_t part, std::size_t& bytes) {
+    for (std::uint32_t outer = part; objects_.is_part(outer);) {
+        outer = objects_.at(outer)->family().outer;
+        const bool is_collected =
+            std::any_of(scratch_.call_blocks.begin(), scratch_.call_blocks.end(),
+                        [=](const CallBlock& block) { return block.index == outer; });
+        if (!is_collected && packets_.is_open_unfollowed(outer) &&
+            !collect_block(outer, records_.complete_version(outer), bytes)) {
+            return false;
         }
     }
     return true;

@@ -109,6 +109,11 @@ class CallSender {
     /// What changed since `complete`. False: it does not fit.
     [[nodiscard]] bool encode_since(std::uint32_t index, Version complete,
                                     std::span<std::byte> room, std::size_t& size);
+    /// Adds the block that brings the object from `complete` to what it is, as `bytes` counts.
+    /// False: it does not fit beside the others.
+    [[nodiscard]] bool collect_block(std::uint32_t index, Version complete, std::size_t& bytes);
+    void keep_opens_of(const OutgoingCall& call);
+    [[nodiscard]] bool collect_first_blocks_of_outers(std::uint32_t part, std::size_t& bytes);
     [[nodiscard]] std::size_t call_array_steps() const noexcept;
     /// Where the next of them goes in Scratch::body.
     [[nodiscard]] std::size_t call_blocks_end() const noexcept;

@@ -67,7 +67,7 @@ SendOutcome PropertySender::replicate_properties(std::uint32_t index) {
     }
     for (const bool is_fresh_packet : {false, true}) {
         if (is_fresh_packet) {
-            packets_.flush_full();
+            packets_.flush_full_before(index);
         }
         if (!packets_.can_write()) {
             return SendOutcome::NoRoom;
@@ -120,7 +120,7 @@ std::optional<SendOutcome> PropertySender::copy_plain(std::uint32_t index,
                                                       const SharedPayload& payload) {
     for (const bool is_fresh_packet : {false, true}) {
         if (is_fresh_packet) {
-            packets_.flush_full();
+            packets_.flush_full_before(index);
         }
         if (!packets_.can_write()) {
             return SendOutcome::NoRoom;
@@ -377,6 +377,7 @@ void PropertySender::end_block(BlockFrame& frame, bool more_parts_follow, BlockM
         frame.packet = frame.body;
     }
     packets_.builder().end_block(frame.packet, frame.channel);
+    packets_.open_followed(ObjectStore::index_of(frame.channel));
     packets_.builder().spend_array_steps(context_.scratch.array_steps);
     count_block(block.size(), miss, context_);
 }
@@ -388,6 +389,7 @@ SendResult PropertySender::write_payload(std::uint32_t index, const SharedPayloa
                                       block_has_length(pairs_[index]), block)) {
         return SendResult::DoesNotFit;
     }
+    packets_.open_followed(index);
     packets_.builder().spend_array_steps(payload.array_steps);
     if (PairValidator* validator = pairs_.validator()) {
         validator->block_sent(index, block);

@@ -108,7 +108,9 @@ void ReplicationSender::tell_wanted() noexcept {
 
 bool ReplicationSender::open_joined(std::uint32_t initial_opens) {
     packets_.set_objects_share(BudgetShare::Joins);
+    const std::uint64_t bytes_before = packets_.bytes_written();
     had_batch_room_ = open_initial_batch(initial_opens);
+    batch_bytes_ += packets_.bytes_written() - bytes_before;
     packets_.set_objects_share(BudgetShare::State);
     return had_batch_room_;
 }
@@ -148,6 +150,7 @@ void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens,
     if (!packets_.did_calls_find_room()) {
         packets_.flush_full();  // each share pays its own packets
         call_sender_.send_calls();
+        (void)write_first_blocks();
     }
     send_waiting_values();  // behind the objects, as their share is kept
     send_what_is_left(inputs);
@@ -218,6 +221,7 @@ void ReplicationSender::send_in_turn(std::uint32_t initial_opens, BundleBuilder&
     roles_.send_roles();
     part_notices_.send_part_notices();
     call_sender_.send_calls();
+    (void)write_first_blocks();  // of what calls opened
     if (turn == BundleTurn::First) {
         bundle_sender_.take(bundles, false);
     } else if (turn == BundleTurn::None) {
@@ -232,17 +236,23 @@ void ReplicationSender::send_in_turn(std::uint32_t initial_opens, BundleBuilder&
     } else {
         send_waiting_values();
     }
-    // In turn: if each flush began with the same objects, those behind them would never be sent
-    // while there is no room for all.
-    const bool is_batch_first = std::exchange(is_batch_next_, false);
+    // In turn, by bytes: if each flush began with the same objects, those after them would never be
+    // sent while there is no room for all; and one flush may have room for a packet, the next for a
+    // whole window.
+    const bool is_batch_first = do_objects_wait_ && batch_bytes_ <= object_bytes_;
     if (is_batch_first && !open_joined(initial_opens) && !may_go_on(BudgetShare::State)) {
         stop(FlushEnd::BeforeObjects);
         return;
     }
     flush_end_ = FlushEnd::Complete;
-    if (!replicate_all(inputs)) {
+    const std::uint64_t bytes_before = packets_.bytes_written();
+    do_objects_wait_ = !replicate_all(inputs);
+    if (!do_objects_wait_) {
+        batch_bytes_ = 0;
+        object_bytes_ = 0;
+    } else {
+        object_bytes_ += packets_.bytes_written() - bytes_before;
         stop(FlushEnd::AmongObjects);
-        is_batch_next_ = true;
         if (!may_go_on(BudgetShare::Joins)) {
             return;
         }
@@ -361,14 +371,68 @@ void ReplicationSender::validate_pairs() {
     }
 }
 
+bool ReplicationSender::resend_opens() {
+    if (!packets_.has_lost_opens()) {
+        return true;
+    }
+    stir();
+    pairs_.grow();
+    context_.receiver = &values_;
+    packets_.begin_lost_opens();
+    write_lost_opens();
+    if (packets_.has_lost_opens()) {
+        packets_.set_none_wanted();  // blocks and calls wait for these
+        write_lost_opens();
+    }
+    return !packets_.has_lost_opens();
+}
+
+void ReplicationSender::write_lost_opens() {
+    while (const std::optional<std::uint32_t> index = packets_.write_lost_open()) {
+        const bool has_block = channel_state(pairs_[*index]) == ChannelState::OpenSent &&
+                               pairs_.pending().test(*index);
+        if (has_block && replicate_behind_opens(*index) == SendOutcome::NoRoom) {
+            return;  // the open waits with its block
+        }
+        packets_.open_followed(*index);
+    }
+}
+
+SendOutcome ReplicationSender::write_first_blocks() {
+    while (const std::optional<std::uint32_t> index = packets_.unfollowed_open()) {
+        count_type_of(*index);
+        // One that is hidden was opened for calls alone, which carry what it was.
+        if (!is_frozen(*index) && properties_.replicate_properties(*index) == SendOutcome::NoRoom) {
+            return SendOutcome::NoRoom;
+        }
+        packets_.open_followed(*index);  // also where there is nothing to send of it yet
+    }
+    write_lost_opens();  // those of parts that were in the way of their outer's block
+    return packets_.has_lost_opens() ? SendOutcome::NoRoom : SendOutcome::Done;
+}
+
+void ReplicationSender::count_type_of(std::uint32_t index) {
+    if (!settings_.type_counters.empty()) {
+        context_.type_counters = &settings_.type_counters[objects_.at(index)->layout_number()];
+    }
+}
+
 SendOutcome ReplicationSender::replicate_actor(std::uint32_t index) {
+    if (packets_.has_lost_opens()) {
+        write_lost_opens();  // of this object, it may be
+        if (packets_.has_lost_opens()) {
+            return SendOutcome::NoRoom;
+        }
+    }
+    return replicate_behind_opens(index);
+}
+
+SendOutcome ReplicationSender::replicate_behind_opens(std::uint32_t index) {
     if (is_frozen(index)) {
         pairs_.pending().clear(index);
         return SendOutcome::Done;
     }
-    if (!settings_.type_counters.empty()) {
-        context_.type_counters = &settings_.type_counters[objects_.at(index)->layout_number()];
-    }
+    count_type_of(index);
     switch (channel_state(pairs_[index])) {
         case ChannelState::Closing:
             return SendOutcome::Done;  // stays pending; the channel is free once its close is
@@ -378,10 +442,8 @@ SendOutcome ReplicationSender::replicate_actor(std::uint32_t index) {
                 outcome != SendOutcome::Done) {
                 return outcome;
             }
-            if (channel_state(pairs_[index]) == ChannelState::Closed) {
-                return SendOutcome::Done;  // stays pending: the client must have its outer first
-            }
-            break;
+            // Otherwise it stays pending: the client must have its outer first.
+            return write_first_blocks();
         default:
             break;
     }

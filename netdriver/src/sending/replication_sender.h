@@ -254,6 +254,9 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     /// Sends calls, what is pending and so many of the initial batch; closes what goes dormant.
     void process_prioritized_actors(std::uint32_t initial_opens, BundleBuilder& bundles,
                                     const PriorityInputs& inputs);
+    /// Before it: opens that were lost go again, each with the block of its object. False: one
+    /// found no room, so no other block may go out.
+    [[nodiscard]] bool resend_opens();
     /// Instead: what goes before all objects found no room.
     void skip_objects() noexcept {
         stop(FlushEnd::BeforeObjects);
@@ -396,7 +399,15 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     [[nodiscard]] bool replicate_all(const PriorityInputs& inputs);
     [[nodiscard]] std::uint32_t band_of(std::uint32_t index,
                                         const PriorityInputs& inputs) const noexcept;
+    /// After opens that wait, if any do.
     [[nodiscard]] SendOutcome replicate_actor(std::uint32_t index);
+    [[nodiscard]] SendOutcome replicate_behind_opens(std::uint32_t index);
+    /// Each with the block of its object, as many as find room.
+    void write_lost_opens();
+    /// What is encoded next is counted for the layout of that object.
+    void count_type_of(std::uint32_t index);
+    /// Of the opens in the packet whose blocks are not in it.
+    SendOutcome write_first_blocks();
     /// There was no room for more.
     void stop(FlushEnd end) noexcept;
     [[nodiscard]] OwedReason pending_reason(std::uint32_t index,
@@ -439,9 +450,12 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     bool is_quiet_ = false;
     FlushEnd flush_end_ = FlushEnd::Complete;  // of the last one
     bool was_stopped_by_window_ = false;       // where it was not complete, else by the cap
-    bool is_batch_next_ = false;               // the last flush did not come to it
-    bool had_batch_room_ = false;              // in the last flush, for all that could be opened
-    std::uint32_t first_index_ = 0;            // where the next flush begins, without a cap
+    // While objects find no room, they and the initial batch take turns: what each was sent since.
+    bool do_objects_wait_ = false;
+    std::uint64_t object_bytes_ = 0;
+    std::uint64_t batch_bytes_ = 0;
+    bool had_batch_room_ = false;    // in the last flush, for all that could be opened
+    std::uint32_t first_index_ = 0;  // where the next flush begins, without a cap
     BundleSender bundle_sender_;  // keeps references to parts behind it, and does not use them yet
     InitialBatch initial_batch_;
     // The other parts, each made of those before it.

@@ -420,7 +420,8 @@ void ReplicationServer::replicate_to(Client& client, std::uint32_t initial_opens
     finish_initial_batch(client);  // before anything new is under way
     client.sender.tell_wanted();
     const bool is_ready = client.sender.initial_batch().state() != InitialBatch::State::Before;
-    if (!client.connection.packets().write_first_bunches()) {
+    const bool are_opens_sent = client.sender.resend_opens();
+    if (!client.connection.packets().write_first_bunches() || !are_opens_sent) {
         client.sender.skip_objects();
     } else if (is_ready) {
         client.sender.process_prioritized_actors(initial_opens, bundles_, priority_inputs(client));
@@ -480,7 +481,7 @@ std::uint32_t ReplicationServer::connection_count() const noexcept {
 }
 
 const TypeCounters* ReplicationServer::type_counters(const RepLayout& layout) const noexcept {
-    const std::uint32_t number = layouts_.number_of(layout);
+    const std::uint32_t number = layouts_.number_of_added(layout);
     REPLAYOUT_EXPECT(number != LayoutTable::no_number, nullptr, "%s",
                      unknown_layout("type_counters", layout).c_str());
     return type_counters_.empty() ? nullptr : &type_counters_[number];

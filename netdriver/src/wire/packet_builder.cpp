@@ -35,6 +35,14 @@ bool PacketBuilder::add_bunch(const BunchHeader& header, std::span<const std::by
     return true;
 }
 
+void PacketBuilder::remove_bunch(std::size_t offset, std::size_t bytes) noexcept {
+    REPLAYOUT_ASSERT(bunch_count_ > 0 && offset + bytes <= bunch_bytes_);
+    std::memmove(bunches_.data() + offset, bunches_.data() + offset + bytes,
+                 bunch_bytes_ - offset - bytes);
+    bunch_bytes_ -= bytes;
+    --bunch_count_;
+}
+
 bool PacketBuilder::add_block(ChannelIndex channel, bool has_length,
                               std::span<const std::byte> block) noexcept {
     BitWriter writer = begin_block(channel, has_length);

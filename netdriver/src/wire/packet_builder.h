@@ -104,6 +104,11 @@ class PacketBuilder {
     /// False, and nothing written, when it does not fit.
     [[nodiscard]] bool add_bunch(const BunchHeader& header, std::span<const std::byte> payload);
 
+    /// Of the bunches that were added.
+    [[nodiscard]] std::size_t bunch_bytes() const noexcept { return bunch_bytes_; }
+    /// Takes one out again: the `bytes` at `offset` of bunch_bytes().
+    void remove_bunch(std::size_t offset, std::size_t bytes) noexcept;
+
     /// Bytes set aside for the length of a block that carries one.
     static constexpr std::size_t block_length_bytes_max = 2;
     /// Bytes of the longest head of a block: two packed numbers, and a length.
