@@ -21,7 +21,7 @@ struct SavingsOptions {
     bool is_quick = false;
     std::string json_path;
     std::string csv_path;
-    bool is_list = false;  ///< names of the rows, and nothing else
+    bool is_list = false;   ///< names of the rows, and nothing else
     std::string count_row;  ///< if any, this one is played once, for Callgrind
     SharingLevel count_level = SharingLevel::Bundles;
 };

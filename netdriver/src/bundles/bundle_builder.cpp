@@ -163,6 +163,9 @@ template <typename Blocks>
     }
     // Of their own: what is written might be anything else.
     const RowBlock row = bytes.row;
+    if (row.layout()->needs_held_version()) {
+        return objects;  // each block must say so, and whether it is a pivot
+    }
     BlocksAhead ahead = blocks_ahead;
     const ObjectStore& known_objects = objects_;
     const auto first_index = static_cast<std::uint32_t>(word << 6);

@@ -106,8 +106,7 @@ TickRange UpdateCalendar::ticks_of(std::uint32_t index) const noexcept {
         return flush_ticks();
     }
     const Entry& entry = entries_[index];
-    const std::int64_t flush_us =
-        std::max<std::int64_t>(now_.microseconds - before_.microseconds, 1);
+    const std::int64_t flush_us = std::max<std::int64_t>(now_.microseconds_since(before_), 1);
     const std::int64_t flushes = std::max<std::int64_t>(entry.period_us / flush_us, 1);
     return {floor_divide(before_.microseconds + entry.offset_us, entry.period_us),
             floor_divide(now_.microseconds + entry.offset_us, entry.period_us),

@@ -56,6 +56,8 @@ DriverEnd Interest::end() const noexcept {
 void Interest::set_relevancy(NetObjectId id, NetRelevancy relevancy) {
     REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
                      end().refusal("set_relevancy", id).c_str());
+    REPLAYOUT_EXPECT(relevancy <= NetRelevancy::Custom, void(),
+                     "set_relevancy: %u is no NetRelevancy", static_cast<unsigned>(relevancy));
     server_->interest().set_relevancy(id.index, relevancy);
 }
 
@@ -73,6 +75,10 @@ void Interest::set_owner_object(NetObjectId id, NetObjectId owner) {
                      end().refusal("set_owner_object", id).c_str());
     REPLAYOUT_EXPECT(end().may_change_whole(owner), void(), "%s",
                      end().refusal("set_owner_object, the owner", owner).c_str());
+    REPLAYOUT_EXPECT(id != owner, void(),
+                     "set_owner_object: object %u.%u cannot carry itself: name the object that "
+                     "carries it",
+                     id.index, id.generation);
     REPLAYOUT_EXPECT(
         server_->interest().set_owner_object(id.index, owner.index), void(),
         "set_owner_object: object %u.%u is carried by object %u.%u already, by whatever "
@@ -83,7 +89,7 @@ void Interest::set_owner_object(NetObjectId id, NetObjectId owner) {
 void Interest::set_class_relevancy(const RepLayout& layout, NetRelevancy relevancy) {
     REPLAYOUT_EXPECT(end().may_change(), void(), "%s",
                      end().refusal("set_class_relevancy").c_str());
-    const std::uint32_t number = server_->layouts().number_of(layout);
+    const std::uint32_t number = server_->layouts().number_of_added(layout);
     REPLAYOUT_EXPECT(number != LayoutTable::no_number, void(), "%s",
                      unknown_layout("set_class_relevancy", layout).c_str());
     server_->interest().set_class_relevancy(number, relevancy);
@@ -92,7 +98,7 @@ void Interest::set_class_relevancy(const RepLayout& layout, NetRelevancy relevan
 void Interest::set_class_cull_distance(const RepLayout& layout, float distance) {
     REPLAYOUT_EXPECT(end().may_change(), void(), "%s",
                      end().refusal("set_class_cull_distance").c_str());
-    const std::uint32_t number = server_->layouts().number_of(layout);
+    const std::uint32_t number = server_->layouts().number_of_added(layout);
     REPLAYOUT_EXPECT(number != LayoutTable::no_number, void(), "%s",
                      unknown_layout("set_class_cull_distance", layout).c_str());
     REPLAYOUT_EXPECT(is_length(distance), void(),

@@ -40,14 +40,16 @@ NetTime NetDriver::not_before_last_tick(NetTime now) const {
     REPLAYOUT_EXPECT(!has_time_ || now >= now_, now_,
                      "now went back by %lld us: a driver takes the time of a clock that only goes "
                      "forward, so no time has passed",
-                     static_cast<long long>(now_.microseconds - now.microseconds));
+                     static_cast<long long>(now_.microseconds_since(now)));
     return now;
 }
 
 Status NetDriver::add_layout(const RepLayout& layout) {
     if (server_ != nullptr || client_ != nullptr) {
-        return Error{ErrorCode::InvalidArgument,
-                     "net driver: a layout was added after listen() or connect()"};
+        return Error{
+            ErrorCode::InvalidArgument,
+            "net driver: add_layout() after listen() or connect(): add all layouts before, "
+            "and call each of these once"};
     }
     return layouts_->add(layout);
 }
@@ -63,6 +65,8 @@ Status NetDriver::add_archetype(ArchetypeId id, const RepLayout& layout) {
 void NetDriver::set_spawn_handler(const RepLayout& layout, SpawnHandler* handler) {
     REPLAYOUT_EXPECT(!is_calling_out_, void(), "%s",
                      DriverEnd::refusal_within("set_spawn_handler").c_str());
+    REPLAYOUT_EXPECT(layouts_->number_of_added(layout) != LayoutTable::no_number, void(), "%s",
+                     unknown_layout("set_spawn_handler", layout).c_str());
     if (handler != nullptr) {
         spawn_handlers_[&layout] = handler;
     } else {
@@ -76,7 +80,9 @@ Status NetDriver::check_start() const {
                      "net driver: it belongs to a ReplayPlayer, which starts it"};
     }
     if (server_ != nullptr || client_ != nullptr) {
-        return Error{ErrorCode::InvalidArgument, "net driver: started twice"};
+        return Error{ErrorCode::InvalidArgument,
+                     "net driver: listen() or connect() was called before: a driver "
+                     "starts once, so make another one"};
     }
     return check_settings();
 }
@@ -125,6 +131,10 @@ Status NetDriver::connect(PeerId server, NetTime now) {
     Status status = check_start();
     if (!status) {
         return status;
+    }
+    if (server == PeerId{}) {
+        return Error{ErrorCode::InvalidArgument,
+                     "net driver: connect() to peer 0, which no transport has"};
     }
     now_ = now;
     has_time_ = true;
@@ -229,6 +239,9 @@ NetRates NetDriver::rates() {
 
 void NetDriver::set_host(PeerId host) {
     REPLAYOUT_EXPECT(end().may_change(), void(), "%s", end().refusal("set_host").c_str());
+    REPLAYOUT_EXPECT(
+        host != PeerId{}, void(),
+        "set_host: peer 0 is nobody: choose an id that your transport gives to nobody");
     server_->set_host(host);
 }
 

@@ -84,6 +84,7 @@ void NetDriver::mark_object_dirty(NetObjectId id) {
 void NetDriver::set_owner(NetObjectId id, PeerId owner) {
     REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
                      end().refusal("set_owner", id).c_str());
+    REPLAYOUT_EXPECT(owner != PeerId{}, void(), "set_owner: peer 0 is nobody: use clear_owner()");
     ObjectFacts facts = facts_of(id);
     facts.owner = owner;
     facts.has_owner = true;
@@ -150,6 +151,8 @@ LifetimeCondition NetDriver::dynamic_condition_of(NetObjectId id, std::string_vi
 void NetDriver::set_dormancy(NetObjectId id, NetDormancy dormancy) {
     REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
                      end().refusal("set_dormancy", id).c_str());
+    REPLAYOUT_EXPECT(dormancy <= NetDormancy::Initial, void(), "set_dormancy: %u is no NetDormancy",
+                     static_cast<unsigned>(dormancy));
     server_->set_dormancy(id, dormancy);
 }
 
@@ -224,9 +227,11 @@ CallResult NetDriver::call_named(ObjectHandle object, const CalledFunction& func
 }
 
 void NetDriver::run_kept_calls(ObjectHandle object) {
-    if (client_ != nullptr) {
-        client_->run_kept_calls(object);
-    }
+    REPLAYOUT_EXPECT(client_ != nullptr, void(), "%s",
+                     end().refusal_of_client("run_kept_calls").c_str());
+    REPLAYOUT_EXPECT(!is_calling_out_, void(), "%s",
+                     DriverEnd::refusal_within("run_kept_calls").c_str());
+    client_->run_kept_calls(object);
 }
 
 }  // namespace replayout

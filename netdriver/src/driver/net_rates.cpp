@@ -24,8 +24,8 @@ void NetRates::set_class_net_update_frequency(const RepLayout& layout,
                                               const NetUpdateFrequency& frequency) {
     REPLAYOUT_EXPECT(end().may_change(), void(), "%s",
                      end().refusal("set_class_net_update_frequency").c_str());
-    REPLAYOUT_EXPECT(server_->layouts().number_of(layout) != LayoutTable::no_number, void(), "%s",
-                     unknown_layout("set_class_net_update_frequency", layout).c_str());
+    REPLAYOUT_EXPECT(server_->layouts().number_of_added(layout) != LayoutTable::no_number, void(),
+                     "%s", unknown_layout("set_class_net_update_frequency", layout).c_str());
     REPLAYOUT_EXPECT(
         frequency.is_valid(), void(),
         "set_class_net_update_frequency: a rate is 0, or 0.001 to 1,000,000 a second, and there is "
@@ -67,8 +67,8 @@ void NetRates::set_bytes_per_second_max(PeerId peer, std::uint32_t bytes) {
 void NetRates::set_class_net_priority(const RepLayout& layout, float priority) {
     REPLAYOUT_EXPECT(end().may_change(), void(), "%s",
                      end().refusal("set_class_net_priority").c_str());
-    REPLAYOUT_EXPECT(server_->layouts().number_of(layout) != LayoutTable::no_number, void(), "%s",
-                     unknown_layout("set_class_net_priority", layout).c_str());
+    REPLAYOUT_EXPECT(server_->layouts().number_of_added(layout) != LayoutTable::no_number, void(),
+                     "%s", unknown_layout("set_class_net_priority", layout).c_str());
     REPLAYOUT_EXPECT(priority > 0, void(), "set_class_net_priority: %g is not above 0",
                      static_cast<double>(priority));
     server_->set_class_net_priority(layout, priority);

@@ -142,8 +142,7 @@ bool SimulatedNetwork::Link::pass_bottleneck(NetTime now, std::size_t bytes,
         backlog = 0;
         return true;
     }
-    const auto elapsed_us =
-        static_cast<std::uint64_t>(now.microseconds - backlog_time.microseconds);
+    const auto elapsed_us = static_cast<std::uint64_t>(now.microseconds_since(backlog_time));
     const bool drained = elapsed_us > backlog / model.bytes_per_second;
     backlog = drained ? 0 : backlog - elapsed_us * model.bytes_per_second;
     backlog_time = now;
@@ -211,10 +210,10 @@ SimulatedNetwork::Link& SimulatedNetwork::link_between(PeerId from, PeerId to) {
 void SimulatedNetwork::advance(NetTime now) {
     REPLAYOUT_EXPECT(!has_begun_ || now >= now_, void(),
                      "simulated network: now went back by %lld us, so no time has passed",
-                     static_cast<long long>(now_.microseconds - now.microseconds));
+                     static_cast<long long>(now_.microseconds_since(now)));
     if (now < now_) {
         // What was sent before there was a clock was sent when it begins, and not later, at 0.
-        const std::int64_t earlier_us = now_.microseconds - now.microseconds;
+        const std::int64_t earlier_us = now_.microseconds_since(now);
         for (Arrival& arrival : arrivals_) {
             arrival.due.microseconds -= earlier_us;
         }

@@ -117,6 +117,13 @@ std::uint32_t LayoutTable::number_of(const RepLayout& layout) const noexcept {
     return is_known ? static_cast<std::uint32_t>(place - layouts_.begin()) : no_number;
 }
 
+std::uint32_t LayoutTable::number_of_added(const RepLayout& layout) const noexcept {
+    const std::uint32_t number = number_of(layout);
+    const bool was_added =
+        number != no_number && (layouts_[number] == &layout || archetype_ids_.contains(&layout));
+    return was_added ? number : no_number;
+}
+
 ArchetypeId LayoutTable::archetype_of(const RepLayout& layout) const noexcept {
     const auto found = archetype_ids_.find(&layout);
     return found == archetype_ids_.end() ? ArchetypeId{} : found->second;

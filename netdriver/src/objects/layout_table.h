@@ -50,6 +50,9 @@ class LayoutTable {
     /// The number of the layout or, if it is an archetype's, of the layout of its class; no_number
     /// if that was not added.
     [[nodiscard]] std::uint32_t number_of(const RepLayout& layout) const noexcept;
+    /// The same where `layout` itself was added, and not one that equals it: that one's members may
+    /// lie elsewhere, and it may go before the driver does.
+    [[nodiscard]] std::uint32_t number_of_added(const RepLayout& layout) const noexcept;
 
     struct Archetype {
         ArchetypeId id;

@@ -53,7 +53,7 @@ class ToleratedChanges {
         last_ = now;
         waiting_.for_each([&](std::uint32_t index) {
             const Entry& entry = entries_[index];
-            if (now.microseconds - entry.since.microseconds >= std::int64_t{entry.interval_us} &&
+            if (now.microseconds_since(entry.since) >= std::int64_t{entry.interval_us} &&
                 visit(index)) {
                 waiting_.clear(index);
             }

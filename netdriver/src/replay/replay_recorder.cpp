@@ -95,7 +95,7 @@ void ReplayRecorder::write_part(ReplayChunkKind kind, Vector<std::byte>& bytes, 
         write_front(now);
     }
     if (error_ == ReplayError::None &&
-        (!is_replay_time(now) || now.microseconds - start_.microseconds > replay_length_us_max)) {
+        (!is_replay_time(now) || now.microseconds_since(start_) > replay_length_us_max)) {
         fail(ReplayError::TooLong);
     }
     if (error_ == ReplayError::None && (bytes.size() > replay_part_room || is_part_open_)) {

@@ -2,6 +2,7 @@
 // Remote calls of a server: those that it makes, and those of its clients.
 #include "call_refusals.h"
 #include "replication_server_client.h"
+#include "value_scope.h"
 
 namespace replayout {
 
@@ -93,6 +94,8 @@ CallResult ReplicationServer::send_to_clients(NetObjectId id, FunctionIndex func
             has_other_version ? CallResult::NoSuchVersion : CallResult::NotOwned;
         return is_multicast ? CallResult::Ran : refusal;
     }
+    // A net_serialize of parameters, and whoever takes a line of the log, are the game's.
+    const ValueScope calling_out(is_calling_out_, true);
     call_ids_.forget();
     const CallResult result =
         call_encoder_.set(layout, function, params, call_ids_, stats_.replication);
@@ -158,6 +161,9 @@ CallResult ReplicationServer::add_calls(const NewCall& call, const RepFunction& 
         if (called->sender.dormancy().dormant.test(call.index)) {
             wake_for(*called, call.index);
         }
+    }
+    if (dormancy_.dormant.test(call.index)) {
+        resume_compare(call.index);  // for clients that are just being shown it
     }
     // What the call means is what these are now.
     force_paced(call.index);

@@ -35,14 +35,16 @@ NetObjectId ReplicationServer::add(const RepLayout& layout, ObjectHandle object,
                      "add_object: a \"%s\" whose stable name has more than %zu bytes or is not "
                      "UTF-8, or whose numbers are not finite",
                      std::string(layout.name()).c_str(), stable_name_bytes_max);
-    const std::uint32_t number = layouts_.number_of(layout);
+    const std::uint32_t number = layouts_.number_of_added(layout);
     REPLAYOUT_EXPECT(number != LayoutTable::no_number, NetObjectId(), "%s",
                      unknown_layout("add_object", layout).c_str());
     if (objects_.object_count() >= settings_.config.channels_max) {
         end_oldest_departure();
     }
     if (objects_.object_count() >= settings_.config.channels_max) {
-        log(LogLevel::Error, "an object was not added: there are channels_max of them");
+        log(LogLevel::Error, "an object was not added: there are " +
+                                 std::to_string(settings_.config.channels_max) +
+                                 " of them, and NetConfig::channels_max allows no more");
         return {};
     }
     const NetGUID guid = guids_.assign_to_new(object);

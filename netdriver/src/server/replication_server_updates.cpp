@@ -68,7 +68,7 @@ void ReplicationServer::update_polled(std::uint32_t index) {
 
 void ReplicationServer::set_class_net_update_frequency(const RepLayout& layout,
                                                        const NetUpdateFrequency& frequency) {
-    const std::uint32_t number = layouts_.number_of(layout);
+    const std::uint32_t number = layouts_.number_of_added(layout);
     if (class_frequencies_.empty()) {
         class_frequencies_.resize(layouts_.count());
     }
@@ -95,7 +95,7 @@ void ReplicationServer::set_class_net_priority(const RepLayout& layout, float pr
     if (class_bands_.empty()) {
         class_bands_.resize(layouts_.count(), SendOrder::ordinary_band);
     }
-    class_bands_[layouts_.number_of(layout)] = band_of_priority(priority);
+    class_bands_[layouts_.number_of_added(layout)] = band_of_priority(priority);
 }
 
 void ReplicationServer::set_net_priority(NetObjectId id, float priority) {

@@ -12,7 +12,21 @@ struct Range {
     std::uint32_t value;
     std::uint32_t min;
     std::uint32_t max;
+    const char* min_name = nullptr;  ///< the limit that `min` comes from
+    const char* max_name = nullptr;
 };
+
+/// ", outside 1 to 499, as timeout_ms says".
+[[nodiscard]] std::string text_of(const Range& range) {
+    std::string text =
+        ", outside " + std::to_string(range.min) + " to " + std::to_string(range.max);
+    if (range.value < range.min && range.min_name != nullptr) {
+        text += std::string(", as ") + range.min_name + " says";
+    } else if (range.value > range.max && range.max_name != nullptr) {
+        text += std::string(", as ") + range.max_name + " says";
+    }
+    return text;
+}
 
 }  // namespace
 
@@ -26,7 +40,8 @@ Status NetConfig::validate() const {
         {"channels_max", channels_max, 1, 1'048'576},
         {"bunch_bytes_max", bunch_bytes_max, 1'200, 1'048'576},
         {"reliable_waiting_max", reliable_waiting_max, 1, 65'536},
-        {"reliable_waiting_bytes_max", reliable_waiting_bytes_max, bunch_bytes_max, 64u << 20},
+        {"reliable_waiting_bytes_max", reliable_waiting_bytes_max, bunch_bytes_max, 64u << 20,
+         "bunch_bytes_max"},
         {"client_waiting_max", client_waiting_max, 1, 65'536},
         {"client_waiting_bytes_max", client_waiting_bytes_max, 1'200, 64u << 20},
         {"clients_waiting_bytes_max", clients_waiting_bytes_max, 0, 1u << 30},
@@ -59,9 +74,9 @@ Status NetConfig::validate() const {
         {"function_calls_burst_max", function_calls_burst_max, 1, 1'000'000},
         {"client_strikes_per_second_max", client_strikes_per_second_max, 1, 1'000'000},
         {"join_timeout_ms", join_timeout_ms, 1'000, 3'600'000},
-        {"probe_ms", probe_ms, 1, probe_max_ms},
-        {"probe_max_ms", probe_max_ms, probe_ms, keep_alive_ms},
-        {"keep_alive_ms", keep_alive_ms, 1, timeout_ms - 1},
+        {"probe_ms", probe_ms, 1, probe_max_ms, nullptr, "probe_max_ms"},
+        {"probe_max_ms", probe_max_ms, probe_ms, keep_alive_ms, "probe_ms", "keep_alive_ms"},
+        {"keep_alive_ms", keep_alive_ms, 1, timeout_ms - 1, nullptr, "timeout_ms"},
         {"timeout_ms", timeout_ms, 2, 3'600'000},
         {"linger_ms", linger_ms, 1, 60'000},
         {"first_sequence", first_sequence, 1, 65'535},
@@ -70,8 +85,7 @@ Status NetConfig::validate() const {
         if (range.value < range.min || range.value > range.max) {
             return Error{ErrorCode::InvalidArgument, std::string("net config: ") + range.name +
                                                          " is " + std::to_string(range.value) +
-                                                         ", outside " + std::to_string(range.min) +
-                                                         " to " + std::to_string(range.max)};
+                                                         text_of(range)};
         }
     }
     return {};

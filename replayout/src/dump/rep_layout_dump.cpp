@@ -130,9 +130,9 @@ void append_number(std::string& line, std::uint32_t number, std::size_t width) {
     const bool is_optional =
         cmd.property != nullptr && cmd.property->kind == PropertyKind::Optional;
     append_left(line,
-                  std::string(2 * std::size_t{depth}, ' ') +
-                      std::string(is_optional ? "Optional" : type_name(cmd.type)),
-                  24);
+                std::string(2 * std::size_t{depth}, ' ') +
+                    std::string(is_optional ? "Optional" : type_name(cmd.type)),
+                24);
     if (cmd.type == RepLayoutCmdType::Return) {
         append_left(line, "     -        -       -", 26);
     } else {

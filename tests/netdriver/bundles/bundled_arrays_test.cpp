@@ -322,6 +322,42 @@ TEST_CASE("Bundled arrays: what changes in elements that all have is copied for 
     CHECK(bags.are_all_equal());
 }
 
+TEST_CASE("Bundled arrays: where only a number changes, blocks under way count as those of arrays",
+          "[netdriver][bundles][keyed_arrays][limits]") {
+    // What one packet of acks may cost is bounded by what is under way.
+    ClassGameOptions options;
+    options.link.latency_ms = 10;
+    ClassGame<Bag> game(build_bag, options);
+    game.join();
+    game.join();
+    std::vector<ObjectHandle> bags;
+    for (int i = 0; i < 600; ++i) {
+        bags.push_back(game.add());
+        game.object(bags.back()).tools.resize(1);
+    }
+    const auto tick = [&] {
+        for (const ObjectHandle bag : bags) {
+            ++game.object(bag).weight;
+        }
+        game.tick();
+    };
+    REQUIRE(game.settle());
+    tick();
+    REQUIRE(game.settle());
+    LinkSettings silent;
+    silent.loss = 1;
+    game.network().set_settings(silent);
+    const NetStats before = game.driver().stats();
+    for (int i = 0; i < 60; ++i) {
+        tick();
+    }
+    const NetStats& after = game.driver().stats();
+    const std::uint64_t sent = after.replication.blocks_sent - before.replication.blocks_sent;
+    CHECK(after.replication.bundles_copied > before.replication.bundles_copied);
+    CHECK(sent > 2 * 3'000);
+    CHECK(sent < 2 * 3'500);  // docs/limits.md: 3,230 of them, and a packet
+}
+
 TEST_CASE(
     "Bundled arrays: however elements come and go, every level of sharing sends the same, "
     "and all end equal",

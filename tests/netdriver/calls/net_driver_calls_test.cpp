@@ -48,6 +48,9 @@ struct Bell {
 
     void on_rep_rings(const std::int32_t&) { call_from_within(); }
     void server_pull(const Pull& pull) { rings += pull.clapper.weight; }
+    void multicast_chime(const Pull& pull) { chimed += pull.clapper.weight; }
+
+    std::int32_t chimed = 0;  // not replicated
 };
 
 }  // namespace
@@ -70,6 +73,7 @@ namespace {
         .on_rep<&Bell::on_rep_rings>()
         .property<&Bell::clapper>()
         .function<&Bell::server_pull>(FunctionFlags::Server | FunctionFlags::Reliable)
+        .function<&Bell::multicast_chime>(FunctionFlags::Multicast | FunctionFlags::Reliable)
         .build();
 }
 
@@ -154,6 +158,33 @@ TEST_CASE("NetDriver: a serializer that calls back into it is refused", "[netdri
     REQUIRE(game.settle());
     CHECK(refused == (Refusals::are_told ? calls.size() : 0));
     CHECK(game.object_on(0, bell).clapper.weight == 3);
+}
+
+TEST_CASE("NetDriver: a server's calls out of the serializer of a call's parameters are refused",
+          "[netdriver][net_driver][rpc]") {
+    ClassGame<Bell> game(build_bell);
+    game.join();
+    game.join();
+    const ObjectHandle bell = game.add();
+    REQUIRE(game.settle());
+    NetDriver& driver = game.driver();
+    const NetObjectId id = game.id_of(bell);
+    const Pull pull{{3}};
+    const Calls calls = {
+        [&] { (void)driver.call<&Bell::multicast_chime>(id, pull); },
+        [&] { driver.remove_object(id); },
+        [&] { driver.set_owner(id, game.peer_of(0)); },
+        [&] { driver.interest().set_relevant_for(game.peer_of(0), id, false); },
+    };
+    std::size_t refused = 0;
+    from_within = [&] { refused = refused_count(calls); };
+    CHECK(driver.call<&Bell::multicast_chime>(id, pull) == CallResult::Sent);
+    CHECK(refused == (Refusals::are_told ? calls.size() : 0));
+    REQUIRE(game.settle());
+    for (std::size_t client = 0; client < 2; ++client) {
+        CHECK(game.client_driver(client).close_reason() == CloseReason::None);
+        CHECK(game.object_on(client, bell).chimed == 3);
+    }
 }
 
 TEST_CASE("NetDriver: a call out of the serializer of another call is refused",

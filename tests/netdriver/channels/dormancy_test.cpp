@@ -222,6 +222,28 @@ TEST_CASE("Dormancy: a call to an initially dormant object shows it first",
     CHECK(driver.is_dormant_for(CallFixture::client_peer(0), net.id_of(turret)));
 }
 
+TEST_CASE("Dormancy: a call to a sleeper that comes into sight again shows it as it is now",
+          "[netdriver][dormancy][rpc]") {
+    CallFixture net;
+    net.join();
+    const ObjectHandle turret = net.add();
+    NetDriver& driver = net.server().driver;
+    const PeerId peer = CallFixture::client_peer(0);
+    REQUIRE(net.settle());
+    driver.set_dormancy(net.id_of(turret), NetDormancy::DormantAll);
+    REQUIRE(net.settle());
+    driver.interest().set_relevant_for(peer, net.id_of(turret), false);
+    REQUIRE(net.settle());
+    net.turret(turret).power = 50;  // nobody says so: it sleeps
+    REQUIRE(net.settle());
+    driver.interest().set_relevant_for(peer, net.id_of(turret), true);
+    CHECK(net.call(turret, "multicast_boom", {1, {}, ""}) == CallResult::Sent);
+    REQUIRE(net.settle());
+    REQUIRE(net.client(0).world.heard.size() == 1);
+    CHECK(net.client(0).world.heard[0].power == 50);
+    CHECK(driver.is_dormant_for(peer, net.id_of(turret)));
+}
+
 TEST_CASE("Dormancy: what comes into sight is awake for who was not said to let it sleep",
           "[netdriver][dormancy][interest]") {
     SpawnGame game;

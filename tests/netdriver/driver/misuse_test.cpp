@@ -7,6 +7,7 @@
 #include <replayout/netdriver/net_rates.h>
 #include <replayout/netdriver/replay_player.h>
 
+#include <limits>
 #include <map>
 #include <memory>
 #include <memory_resource>
@@ -196,6 +197,96 @@ TEST_CASE("Misuse: a layout that was not added is named, and what would use it r
         CHECK(refusals.count("the layout of \"Turret\" was not added: call add_layout() on both "
                              "ends") == 4);
     }
+}
+
+TEST_CASE("Misuse: a layout that equals an added one is refused all the same",
+          "[netdriver][misuse]") {
+    // Its members may lie elsewhere, and it may go before the driver does.
+    LoopbackNetwork network({}, std::pmr::get_default_resource());
+    CallWorld world(1);
+    NetDriver server({}, network.endpoint(PeerId{1}), world);
+    REQUIRE(server.add_layout(turret_layout()));
+    REQUIRE(server.listen());
+    const Result<std::unique_ptr<RepLayout>> twin =
+        RepLayout::create(turret_layout().registry(), turret_layout().type(), RepLayoutOptions());
+    REQUIRE(twin);
+    REQUIRE((*twin)->fingerprint() == turret_layout().fingerprint());
+    const Refusals refusals;
+    CHECK(server.add_object(**twin, ObjectHandle{1}).generation == 0);
+    server.interest().set_class_relevancy(**twin, NetRelevancy::Grid);
+    server.set_spawn_handler(**twin, nullptr);
+    CHECK(server.object_count() == 0);
+    if (Refusals::are_told) {
+        CHECK(refusals.count("the layout of \"Turret\" was not added") == 3);
+    }
+}
+
+TEST_CASE("Misuse: peer 0 and values that no enumeration has are refused", "[netdriver][misuse]") {
+    ForgetfulGame game;
+    const Refusals refusals;
+    game.server.set_owner(game.id, PeerId{});
+    game.server.set_host(PeerId{});
+    game.server.set_dormancy(game.id, static_cast<NetDormancy>(200));
+    game.server.interest().set_relevancy(game.id, static_cast<NetRelevancy>(77));
+    game.server.interest().set_owner_object(game.id, game.id);
+    CHECK(game.server.dormancy_of(game.id) == NetDormancy::Awake);
+    if (Refusals::are_told) {
+        CHECK(refusals.sentences().size() == 5);
+    }
+    LoopbackNetwork network({}, std::pmr::get_default_resource());
+    CallWorld world(1);
+    NetDriver client({}, network.endpoint(PeerId{1}), world);
+    CHECK_FALSE(client.connect(PeerId{}, {}));
+}
+
+TEST_CASE("Misuse: kept calls do not run from within the world or a notify",
+          "[netdriver][misuse]") {
+    CallFixture net;
+    const ObjectHandle turret = net.join_with_turret();
+    CallWorld& world = net.client(0).world;
+    NetDriver& driver = net.client(0).driver;
+    bool is_ready = false;
+    bool is_ticking = true;
+    world.may_run = [&](ObjectHandle, const Function&, bool is_last) {
+        if (is_ticking) {
+            driver.run_kept_calls();
+        }
+        return is_ready || is_last;
+    };
+    const Refusals refusals;
+    (void)net.call(turret, "client_tell", {1, {}, ""});
+    net.tick();
+    net.tick();
+    CHECK(world.heard.empty());
+    if (Refusals::are_told) {
+        CHECK(refusals.count("run_kept_calls: called from within the world") > 0);
+    }
+    is_ticking = false;
+    is_ready = true;
+    driver.run_kept_calls();
+    CHECK(world.heard.size() == 1);
+    net.server().driver.run_kept_calls();
+    if (Refusals::are_told) {
+        CHECK(refusals.count("run_kept_calls: this driver is a server") == 1);
+    }
+}
+
+TEST_CASE("Misuse: times at the ends of what can be told overflow nothing", "[netdriver][misuse]") {
+    ForgetfulGame game;
+    const Refusals refusals;
+    constexpr NetTime last{std::numeric_limits<std::int64_t>::max()};
+    game.server.tick_dispatch({std::numeric_limits<std::int64_t>::min()});
+    game.server.tick_flush(last);
+    game.server.tick_dispatch({std::numeric_limits<std::int64_t>::min()});
+    game.server.tick_flush(last);
+    if (Refusals::are_told) {
+        CHECK(refusals.count("now went back by") == 2);
+    }
+    CHECK(last.plus_milliseconds(1) == last);
+    CHECK(NetTime{-5}.plus_milliseconds(std::numeric_limits<std::int64_t>::min()).microseconds ==
+          std::numeric_limits<std::int64_t>::min());
+    CHECK(last.microseconds_since({-1}) == last.microseconds);
+    CHECK(NetTime{7}.microseconds_since({3}) == 4);
 }
 
 TEST_CASE("Misuse: an object without memory is left as it was, and named", "[netdriver][misuse]") {

@@ -320,7 +320,8 @@ class NetDriver {
                                            CallParams params = {});
     /// Runs the calls that NetWorld::may_run_call() kept and now lets run: those of `object`, or of
     /// all objects, by channel, if it is null. What is more than one packet may cost runs in the
-    /// next dispatch. The world may call this within may_run_call().
+    /// next dispatch. Not from within the world, a notify or a hook, but for may_run_call() with
+    /// `is_last`.
     void run_kept_calls(ObjectHandle object = {});
 
     // Both.

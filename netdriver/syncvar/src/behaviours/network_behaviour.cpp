@@ -84,16 +84,24 @@ NetworkIdentity& NetworkBehaviour::identity() const noexcept {
 }
 
 bool NetworkBehaviour::is_server() const noexcept {
-    return identity().is_server();
+    return belongs_to_object("is_server") && identity_->is_server();
 }
 bool NetworkBehaviour::is_client() const noexcept {
-    return identity().is_client();
+    return belongs_to_object("is_client") && identity_->is_client();
 }
 bool NetworkBehaviour::is_owned() const noexcept {
-    return identity().is_owned();
+    return belongs_to_object("is_owned") && identity_->is_owned();
 }
 bool NetworkBehaviour::is_local_player() const noexcept {
-    return identity().is_local_player();
+    return belongs_to_object("is_local_player") && identity_->is_local_player();
+}
+
+bool NetworkBehaviour::belongs_to_object(const char* function) const noexcept {
+    REPLAYOUT_EXPECT(identity_ != nullptr, false,
+                     "%s: this behaviour belongs to no object yet: make it by instantiate() of a "
+                     "prefab, and use it after its constructor",
+                     function);
+    return true;
 }
 
 NetworkServer& NetworkBehaviour::server() const noexcept {
@@ -115,6 +123,9 @@ NetworkClient& NetworkBehaviour::client() const noexcept {
 }
 
 void NetworkBehaviour::set_dirty_bit(std::uint64_t mask) {
+    if (!belongs_to_object("set_dirty_bit")) {
+        return;
+    }
     if (!identity().is_spawned() || mask == 0 || !(is_server() || is_told_to_server())) {
         return;
     }
@@ -163,6 +174,9 @@ void NetworkBehaviour::log_out_of_place(FunctionFlags flags, std::string_view fu
 }
 
 CallResult NetworkBehaviour::call(std::string_view function, CallParams params) {
+    if (!belongs_to_object("call")) {
+        return CallResult::Misused;
+    }
     const std::string name = NetworkPrefab::member_name(component_index_, function);
     const RepLayout& layout = identity().prefab().layout();
     if (const std::optional<FunctionIndex> found = layout.find_function(name)) {
@@ -183,6 +197,9 @@ CallResult NetworkBehaviour::call(std::string_view function, CallParams params) 
 }
 
 CallResult NetworkBehaviour::call_function(TypeKey function, CallParams params) {
+    if (!belongs_to_object("call")) {
+        return CallResult::Misused;
+    }
     const std::vector<BehaviourFunction>& functions = type_->functions;
     const auto found =
         std::find_if(functions.begin(), functions.end(),
@@ -457,6 +474,18 @@ bool NetworkBehaviour::may_become(std::uint32_t variable, const void* next) cons
     return !why;
 }
 
+bool NetworkBehaviour::may_name(std::uint32_t variable, const void* next) const {
+    const StoredReferences* references = identity_->references_;
+    const Property& property = type_->sync_vars[variable].property;
+    REPLAYOUT_EXPECT(references == nullptr || !references->names_any_foreign(
+                                                  property, static_cast<const std::byte*>(next)),
+                     false,
+                     "SyncVar \"%s.%s\" stays as it is: it would name an object that this end does "
+                     "not have; name the object by the pointer that this server or client gave",
+                     type_->name.c_str(), property.name.c_str());
+    return true;
+}
+
 void NetworkBehaviour::before_reference_changes(std::uint32_t variable, const void* next) {
     StoredReferences* references = identity_->references_;
     const Property& property = type_->sync_vars[variable].property;
@@ -497,6 +526,9 @@ bool before_sync_var_changes(void* variable, const SyncVarLink& link, const void
         return false;
     }
     if (behaviour.may_hold_references(link.bit)) {
+        if (!behaviour.may_name(link.bit, next)) {
+            return false;
+        }
         behaviour.before_reference_changes(link.bit, next);
     }
     if (behaviour.settings_.hook_style == HookStyle::UNet &&

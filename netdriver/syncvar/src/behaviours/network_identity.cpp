@@ -144,6 +144,8 @@ void NetworkIdentity::component_changed() {
 // Who sees it.
 
 void NetworkIdentity::set_visibility(Visibility visibility) {
+    REPLAYOUT_EXPECT(visibility <= Visibility::ForceShown, void(),
+                     "set_visibility: %u is no Visibility", static_cast<unsigned>(visibility));
     visibility_ = visibility;
     if (server_ != nullptr) {
         server_->apply_visibility(*this);

@@ -517,16 +517,24 @@ bool NetworkClient::refuse_request(const char* why) {
 }
 
 bool NetworkClient::ready() {
-    if (channel_ == nullptr || is_ready_) {
-        return refuse_request("a client that is not connected, or is ready, says that it is ready");
+    if (channel_ == nullptr) {
+        return refuse_request(
+            "ready: this client is not connected yet: call it from "
+            "on_client_connect(), or later");
+    }
+    if (is_ready_) {
+        return refuse_request("ready: this client is ready already");
     }
     is_ready_ = channel_->components().front()->call("ready") == CallResult::Sent;
     return is_ready_;
 }
 
 bool NetworkClient::add_player() {
-    if (!is_ready_ || local_player_ != nullptr || channel_ == nullptr) {
-        return refuse_request("a client that is not ready, or has a player, asks for a player");
+    if (!is_ready_ || channel_ == nullptr) {
+        return refuse_request("add_player: this client is not ready: call ready() before");
+    }
+    if (local_player_ != nullptr) {
+        return refuse_request("add_player: this client has a player already");
     }
     return channel_->components().front()->call("add_player") == CallResult::Sent;
 }

@@ -45,6 +45,15 @@ void StoredReferences::note(const Property& variable, const std::byte* value) {
     });
 }
 
+bool StoredReferences::names_any_foreign(const Property& variable, const std::byte* value) const {
+    bool is_found = false;
+    visit_references(variable, looked_at(value), [&](const ReferenceOps& ops, void* reference) {
+        const ObjectHandle handle = ops.get(reference);
+        is_found = is_found || (!handle.is_null() && !objects_.contains(object_of(handle)));
+    });
+    return is_found;
+}
+
 void StoredReferences::note_all(NetworkIdentity& holder) {
     for (NetworkBehaviour* component : holder.components()) {
         const BehaviourType& type = *component->type_;

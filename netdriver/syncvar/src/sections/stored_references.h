@@ -39,6 +39,9 @@ class StoredReferences {
     StoredReferences(const StoredReferences&) = delete;
     StoredReferences& operator=(const StoredReferences&) = delete;
 
+    /// Whether the value names an object that this end does not have: nobody would tell this end
+    /// that the object is gone.
+    [[nodiscard]] bool names_any_foreign(const Property& variable, const std::byte* value) const;
     /// Its SyncVars are looked at from now on.
     void object_made(NetworkIdentity& object);
     /// The value of a SyncVar, or a copy of one, was not written by the driver.

@@ -123,8 +123,7 @@ bool NetworkServer::owns(const NetworkIdentity& object) const noexcept {
 }
 
 bool NetworkServer::owns(const NetworkConnection& connection) const noexcept {
-    const auto found = connections_.find(connection.peer());
-    return found != connections_.end() && found->second.get() == &connection;
+    return owned_connections_.contains(&connection);
 }
 
 bool NetworkServer::refuse(PeerId peer, const char* why) {
@@ -165,7 +164,7 @@ bool NetworkServer::spawn(NetworkIdentity& object, NetworkConnection* owner) {
     object.object_ = driver_.add_object(object.prefab().layout(), object.handle(), parameters);
     if (object.object_.generation == 0) {
         return refuse(owner == nullptr ? PeerId{} : owner->peer(),
-                      "there is no room for another object");
+                      "an object is not spawned: the line before says why");
     }
     object.net_id_ = driver_.guid_of(object.object_).value;
     object.server_ = this;

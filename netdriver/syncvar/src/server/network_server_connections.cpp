@@ -19,13 +19,27 @@ NetworkConnection* NetworkServer::find_connection(PeerId peer) noexcept {
     return found == connections_.end() ? nullptr : found->second.get();
 }
 
+NetworkConnection& NetworkServer::make_connection(PeerId peer) {
+    forget_connection(peer);
+    auto made = std::make_unique<NetworkConnection>(peer);
+    NetworkConnection& connection = *made;
+    connections_.emplace(peer, std::move(made));
+    owned_connections_.insert(&connection);
+    return connection;
+}
+
+void NetworkServer::forget_connection(PeerId peer) {
+    if (const auto found = connections_.find(peer); found != connections_.end()) {
+        owned_connections_.erase(found->second.get());
+        connections_.erase(found);
+    }
+}
+
 void NetworkServer::peer_joined(PeerId peer) {
     if (host_ != nullptr && host_->peer() == peer) {
         return;
     }
-    NetworkConnection& connection =
-        *connections_.insert_or_assign(peer, std::make_unique<NetworkConnection>(peer))
-             .first->second;
+    NetworkConnection& connection = make_connection(peer);
     NetworkIdentity& channel = instantiate(types_.connection_prefab());
     channel.server_ = this;
     channel.object_ = driver_.add_object(channel.prefab().layout(), channel.handle());
@@ -34,7 +48,7 @@ void NetworkServer::peer_joined(PeerId peer) {
                     "there is no room for the object of a connection: it is closed", now_);
         channel.is_gone_ = true;
         has_gone_ = true;
-        connections_.erase(peer);
+        forget_connection(peer);
         driver_.disconnect(peer);
         return;
     }
@@ -62,7 +76,7 @@ void NetworkServer::peer_left(PeerId peer, CloseReason /*reason*/) {
     references_->object_left(*connection->channel_);  // A client may name it in a call.
     connection->channel_->is_gone_ = true;
     has_gone_ = true;
-    connections_.erase(peer);
+    forget_connection(peer);
     parts_->client_left(peer);
 }
 
@@ -73,8 +87,7 @@ NetworkConnection& NetworkServer::start_host(PeerId host) {
                      "start_host: peer %llu is a client: give the host an id of its own",
                      static_cast<unsigned long long>(host.value));
     driver_.set_host(host);
-    host_ =
-        connections_.emplace(host, std::make_unique<NetworkConnection>(host)).first->second.get();
+    host_ = &make_connection(host);
     host_->is_host_ = true;
     for (const auto& [net_id, object] : spawned_) {
         object->is_client_ = true;
@@ -122,7 +135,7 @@ void NetworkServer::stop_host() {
     driver_.clear_host();
     const PeerId peer = host.peer();
     host_ = nullptr;
-    connections_.erase(peer);
+    forget_connection(peer);
 }
 
 // What clients say.

@@ -218,6 +218,7 @@ class BehaviourBuilder {
             refuse(ErrorCode::InvalidArgument, "serializes itself, and so cannot have SyncVar \"" +
                                                    type_.sync_vars.front().property.name + "\"");
         }
+        refuse_twins();
         if (error_.code != ErrorCode::Ok) {
             return std::move(error_);
         }
@@ -320,6 +321,20 @@ class BehaviourBuilder {
         }
         type_.sync_vars.push_back(std::move(variable));
         return *this;
+    }
+
+    /// A member, or a name, is that of one SyncVar.
+    void refuse_twins() {
+        for (auto later = type_.sync_vars.begin(); later != type_.sync_vars.end(); ++later) {
+            for (auto known = type_.sync_vars.begin(); known != later; ++known) {
+                if (known->property.name == later->property.name ||
+                    known->property.offset == later->property.offset) {
+                    refuse(ErrorCode::DuplicateName, "SyncVar \"" + later->property.name +
+                                                         "\" is declared twice, as \"" +
+                                                         known->property.name + "\" before");
+                }
+            }
+        }
     }
 
     BehaviourBuilder& refuse(ErrorCode code, const std::string& why) {

@@ -232,6 +232,10 @@ class NetworkBehaviour {
     [[nodiscard]] bool is_sent_operations() const noexcept;
     /// A line that a peer may have caused.
     void log_line(LogLevel level, std::string_view text) const;
+    /// False, and refused: the value names an object that this end does not have.
+    [[nodiscard]] bool may_name(std::uint32_t variable, const void* next) const;
+    /// False, and refused in the name of `function`: it was not made with an identity.
+    [[nodiscard]] bool belongs_to_object(const char* function) const noexcept;
     void collection_changed(std::uint32_t index);
     /// Of a client: what arrives is told when the object is started.
     [[nodiscard]] bool must_wait() const noexcept;

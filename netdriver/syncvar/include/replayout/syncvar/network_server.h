@@ -33,6 +33,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -208,6 +209,8 @@ class NetworkServer final : private NetWorld {
     // Whether this server made it, and has it still.
     [[nodiscard]] bool owns(const NetworkIdentity& object) const noexcept;
     [[nodiscard]] bool owns(const NetworkConnection& connection) const noexcept;
+    [[nodiscard]] NetworkConnection& make_connection(PeerId peer);
+    void forget_connection(PeerId peer);
     [[nodiscard]] bool has_connections() const noexcept { return !connections_.empty(); }
     void free_what_is_gone();
 
@@ -286,6 +289,8 @@ class NetworkServer final : private NetWorld {
     NetDriver driver_;
     NetTime now_;
     std::map<PeerId, std::unique_ptr<NetworkConnection>> connections_;
+    // The same: a connection that ended is not looked into.
+    std::set<const NetworkConnection*> owned_connections_;
     std::map<const NetworkIdentity*, std::unique_ptr<NetworkIdentity>> objects_;
     std::map<std::uint64_t, NetworkIdentity*> spawned_;
     std::map<std::uint64_t, NetworkIdentity*> spawned_in_scene_;  // by scene id
