@@ -28,7 +28,7 @@ struct MemoryReport {
     /// Connections themselves, and what is remembered of those that ended.
     std::size_t connection_bytes = 0;
     /// What packets under way carried, and what is reliable and not delivered. Records keep the
-    /// room that they needed lately, up to a minute or two: 40 bytes for a block in flight.
+    /// room that they needed in the last 8,192 flushes: 40 bytes for a block in flight.
     std::size_t in_flight_bytes = 0;
     /// Of a client: channels, and which references of its objects name which.
     std::size_t channel_bytes = 0;
