@@ -406,7 +406,7 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     void write_lost_opens();
     /// What is encoded next is counted for the layout of that object.
     void count_type_of(std::uint32_t index);
-    /// Of the opens in the packet whose blocks are not in it.
+    /// Writes the first blocks of objects whose opens are in the packet without them.
     SendOutcome write_first_blocks();
     /// There was no room for more.
     void stop(FlushEnd end) noexcept;

@@ -104,7 +104,7 @@ class PacketBuilder {
     /// False, and nothing written, when it does not fit.
     [[nodiscard]] bool add_bunch(const BunchHeader& header, std::span<const std::byte> payload);
 
-    /// Of the bunches that were added.
+    /// What the bunches take that were added.
     [[nodiscard]] std::size_t bunch_bytes() const noexcept { return bunch_bytes_; }
     /// Takes one out again: the `bytes` at `offset` of bunch_bytes().
     void remove_bunch(std::size_t offset, std::size_t bytes) noexcept;
