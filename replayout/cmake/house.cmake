@@ -170,11 +170,8 @@ function(replayout_add_room module room)
     set_target_properties(${module_target} PROPERTIES REPLAYOUT_ROOM_PATHS "${paths}")
     set_property(TARGET ${module_target} APPEND PROPERTY REPLAYOUT_ROOMS ${room})
     target_include_directories(${module_target} PRIVATE src/${room})
-    # The include path of the room, for tests; a room of headers alone has no other target.
-    add_library(${target}_path INTERFACE)
-    target_include_directories(${target}_path INTERFACE ${paths})
     if(NOT sources)
-        return()
+        return()  # headers alone
     endif()
 
     add_library(${target} OBJECT ${sources})

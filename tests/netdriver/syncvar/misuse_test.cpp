@@ -132,6 +132,58 @@ TEST_CASE("Misuse, Unity: objects and connections of another server are refused,
     }
 }
 
+TEST_CASE("Misuse, Unity: a behaviour without an object refuses calls, and is nobody's",
+          "[syncvar][misuse]") {
+    const Refusals refusals;
+    Fighter lone;
+    CHECK(lone.call<&Fighter::rpc_cheer>() == CallResult::Misused);
+    CHECK(lone.call("rpc_cheer") == CallResult::Misused);
+    lone.set_dirty_bit(1);
+    CHECK_FALSE(lone.is_server());
+    CHECK_FALSE(lone.is_client());
+    CHECK_FALSE(lone.is_owned());
+    CHECK_FALSE(lone.is_local_player());
+    if (Refusals::are_told) {
+        CHECK(refusals.count("this behaviour belongs to no object yet") == 7);
+    }
+}
+
+TEST_CASE("Misuse, Unity: a SyncVar names no object of another end", "[syncvar][misuse]") {
+    ArenaGame game;
+    game.join();
+    game.settle();
+    game.server().set_client_ready(game.connection(0));
+    NetworkIdentity& holder = game.spawn(game.types().pawn());
+    NetworkIdentity& named = game.spawn(game.types().pawn());
+    game.settle();
+    Fighter& fighter = holder.component<Fighter>(0);
+    fighter.target = &named;
+    const Refusals refusals;
+    CHECK_FALSE(fighter.target.set(game.on_client(0, named)));
+    CHECK(fighter.target.get() == &named);
+    if (Refusals::are_told) {
+        CHECK(refusals.count("it would name an object that this end does not have") == 1);
+    }
+    game.server().destroy(named);
+    game.settle();
+    CHECK(fighter.target.get() == nullptr);
+}
+
+TEST_CASE("Misuse, Unity: a SyncVar that is declared twice is refused", "[syncvar][misuse]") {
+    NetworkTypes types;
+    const auto of_one_name = BehaviourBuilder<Purse>(types, "Purse")
+                                 .sync_var<&Purse::gold>("gold")
+                                 .sync_var<&Purse::secret>("gold")
+                                 .build();
+    CHECK_FALSE(of_one_name.has_value());
+    const auto of_one_member = BehaviourBuilder<Purse>(types, "Purse")
+                                   .sync_var<&Purse::gold>("gold")
+                                   .sync_var<&Purse::gold>("silver")
+                                   .build();
+    REQUIRE_FALSE(of_one_member.has_value());
+    CHECK(of_one_member.error().code == ErrorCode::DuplicateName);
+}
+
 TEST_CASE("Misuse, Unity: updates before listen() and from within callbacks are refused",
           "[syncvar][misuse]") {
     ArenaGame game;

@@ -38,22 +38,22 @@ struct Contradiction {
 };
 
 constexpr Contradiction contradictions[] = {
-    {"reliable_waiting_bytes_max", "131072",
+    {"reliable_waiting_bytes_max", "131072 to 67108864, as bunch_bytes_max says",
      [](NetDriverSettings& settings, RepLimits&) {
          settings.config.bunch_bytes_max = 131'072;
          settings.config.reliable_waiting_bytes_max = 131'071;
      }},
-    {"probe_ms", "200",
+    {"probe_ms", "1 to 200, as probe_max_ms says",
      [](NetDriverSettings& settings, RepLimits&) {
          settings.config.probe_ms = 201;
          settings.config.probe_max_ms = 200;
      }},
-    {"probe_max_ms", "1000",
+    {"probe_max_ms", "1000, as keep_alive_ms says",
      [](NetDriverSettings& settings, RepLimits&) {
          settings.config.probe_max_ms = 1'001;
          settings.config.keep_alive_ms = 1'000;
      }},
-    {"keep_alive_ms", "4999",
+    {"keep_alive_ms", "1 to 4999, as timeout_ms says",
      [](NetDriverSettings& settings, RepLimits&) {
          settings.config.keep_alive_ms = 5'000;
          settings.config.timeout_ms = 5'000;
