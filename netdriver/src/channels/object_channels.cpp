@@ -278,13 +278,12 @@ void ObjectChannels::open_delivered(std::uint32_t index) {
     set_channel_state(pairs_.edit(index), ChannelState::Open);
     values_.object_mapped(index);
     values_.resume_values(index);  // those that arrived before it
-    // Parts of which the open came first: the client opens them only now, and threw away what it
-    // was sent of them before.
+    // Parts whose open arrived first: the client opens them only now. What it threw away of them is
+    // owed since this open went out again.
     for (std::uint32_t part = objects_.first_part_of(index); part != ObjectStore::no_index;
          part = objects_.at(part)->family().next) {
         if (pairs_.dormancy().awaits_outer.test(part)) {
             pairs_.dormancy().awaits_outer.clear(part);
-            pairs_.owe_everything(part);
             if (PairValidator* validator = pairs_.validator()) {
                 validator->bunch_delivered({BunchTag::Kind::Open, part, 0});
             }

@@ -316,9 +316,10 @@ RepCursor PropertySender::take_rest(std::uint32_t index) {
 
 void PropertySender::keep_rest(const TakenOfPair& taken, const RepCursor& begin,
                                const RepCursor& rest) {
+    const bool had_place = pairs_.placed().test(taken.index);
     records_.return_unsent_from(taken, rest);
     pairs_.extra_of(taken.index).rest = rest;
-    if (rest.handle > begin.handle || rest.element > begin.element) {
+    if (had_place && (rest.handle > begin.handle || rest.element > begin.element)) {
         // The rest keeps the place that the object had; else it waits for its next turn, as others
         // would wait for it for ever.
         pairs_.placed().insert(taken.index);

@@ -389,13 +389,37 @@ bool ReplicationSender::resend_opens() {
 
 void ReplicationSender::write_lost_opens() {
     while (const std::optional<std::uint32_t> index = packets_.write_lost_open()) {
-        const bool has_block = channel_state(pairs_[*index]) == ChannelState::OpenSent &&
-                               pairs_.pending().test(*index);
-        if (has_block && replicate_behind_opens(*index) == SendOutcome::NoRoom) {
+        const bool is_shown = channel_state(pairs_[*index]) == ChannelState::OpenSent;
+        if (is_shown) {
+            owe_early_parts(*index);
+        }
+        if (is_shown && pairs_.pending().test(*index) &&
+            replicate_behind_opens(*index) == SendOutcome::NoRoom) {
             return;  // the open waits with its block
         }
         packets_.open_followed(*index);
+        if (is_shown) {
+            write_early_parts(*index);
+        }
     }
+}
+
+void ReplicationSender::owe_early_parts(std::uint32_t outer) {
+    objects_.for_each_in_family(outer, [&](std::uint32_t part) {
+        if (part != outer && channel_state(pairs_[part]) == ChannelState::OpenSent &&
+            !packets_.carries_open(part)) {
+            pairs_.owe_everything(part);
+        }
+    });
+}
+
+void ReplicationSender::write_early_parts(std::uint32_t outer) {
+    bool has_room = true;
+    objects_.for_each_in_family(outer, [&](std::uint32_t part) {
+        if (has_room && pairs_.dormancy().awaits_outer.test(part) && pairs_.pending().test(part)) {
+            has_room = replicate_behind_opens(part) != SendOutcome::NoRoom;
+        }
+    });
 }
 
 SendOutcome ReplicationSender::write_first_blocks() {

@@ -404,6 +404,12 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     [[nodiscard]] SendOutcome replicate_behind_opens(std::uint32_t index);
     /// Each with the block of its object, as many as find room.
     void write_lost_opens();
+    /// The open of `outer` goes out again. Until it arrives the client throws the blocks of its
+    /// parts away, also of those whose own open has arrived. So all of them is owed anew: a block
+    /// that leans on one of before would show an atomic struct of which the client has half.
+    void owe_early_parts(std::uint32_t outer);
+    /// Those parts whose open has arrived: the client makes them with their outer.
+    void write_early_parts(std::uint32_t outer);
     /// What is encoded next is counted for the layout of that object.
     void count_type_of(std::uint32_t index);
     /// Writes the first blocks of objects whose opens are in the packet without them.
