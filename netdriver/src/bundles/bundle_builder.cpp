@@ -28,6 +28,7 @@ BundleBuilder::BundleBuilder(const ObjectStore& objects, const FlushChanges& cha
       resource_(&memory.in_flight),
       runs_(Allocator<BundleRun*>(resource_)),
       bytes_(room_bytes, &memory.scratch),
+      held_(Allocator<std::uint64_t>(&memory.scratch)),
       taken_(Allocator<std::uint64_t>(&memory.scratch)),
       loose_(Allocator<std::uint32_t>(&memory.scratch)),
       pivoted_(Allocator<std::uint32_t>(&memory.scratch)),

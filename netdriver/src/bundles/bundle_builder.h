@@ -89,6 +89,24 @@ class BundleBuilder {
     void give_back();
     /// Between flushes: gives back runs and room that were not needed lately, see KeptRoom.
     void trim();
+    /// Between flushes: of runs that somebody still holds after `old_flushes`, what nobody waits for
+    /// goes. A client that answers late, or never, would keep the list of all that changed for each
+    /// flush in its window. `mark_held(run, held)` says what is under way of one, as
+    /// PacketSender::mark_held() does.
+    template <typename MarkHeld>
+    void thin_old_runs(MarkHeld mark_held) {
+        if (runs_.size() <= old_flushes) {
+            return;  // none is that old
+        }
+        for (BundleRun* run : runs_) {
+            if (run->is_held() && is_turn_to_thin(changes_.flush - run->flush())) {
+                held_.assign(run->bundles().size(), 0);
+                mark_held(*run, std::span<std::uint64_t>(held_.data(), held_.size()));
+                run->keep_only({held_.data(), held_.size()});
+            }
+        }
+    }
+    static constexpr std::uint64_t old_flushes = 16;
 
     /// In this flush; else no regular pair can be sent what changed.
     [[nodiscard]] bool is_built() const noexcept { return is_built_; }
@@ -167,6 +185,10 @@ class BundleBuilder {
     }
 
   private:
+    /// Once it is old, and again where others may have had their answers since.
+    [[nodiscard]] static constexpr bool is_turn_to_thin(std::uint64_t flushes) noexcept {
+        return flushes >= old_flushes && std::has_single_bit(flushes);
+    }
     /// One that nobody holds.
     void begin_run();
     /// What became of the attempt to lay down what changed of an object.
@@ -237,6 +259,7 @@ class BundleBuilder {
     BlockBytes bytes_;
     bool is_built_ = false;
     Contents contents_ = Contents::Objects;
+    Vector<std::uint64_t> held_;               // scratch: by bundle, of an old run
     Vector<std::uint64_t> taken_;              // by bundle
     std::atomic<std::uint32_t> taken_end_{0};  // all blocks of those before it were taken
     bool has_held_ = false;                    // the layout of some block needs the held version

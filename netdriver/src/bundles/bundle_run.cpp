@@ -41,6 +41,31 @@ void BundleRun::find_held() noexcept {
     }
 }
 
+void BundleRun::keep_only(std::span<const std::uint64_t> held) {
+    REPLAYOUT_ASSERT(held.size() == bundles_.size());
+    std::size_t count = 0;
+    for (const std::uint64_t blocks : held) {
+        count += static_cast<std::size_t>(std::popcount(blocks));
+    }
+    if (count > blocks_.size() / 4) {
+        return;  // it is not worth a copy
+    }
+    Vector<BundleBlock> blocks(blocks_.get_allocator());
+    blocks.reserve(count);
+    Vector<KeptBlocks> kept(kept_.get_allocator());
+    kept.reserve(held.size());
+    for (std::uint32_t bundle = 0; bundle < held.size(); ++bundle) {
+        kept.push_back({held[bundle], static_cast<std::uint32_t>(blocks.size())});
+        for_each_block(bundle, held[bundle], [&](std::uint64_t, const BundleBlock& block) {
+            blocks.push_back(block);
+        });
+    }
+    blocks_.swap(blocks);
+    kept_.swap(kept);
+    placed_ = Vector<PlacedObjects>(placed_.get_allocator());
+    places_ = Vector<BlockPlace>(places_.get_allocator());
+}
+
 namespace {
 
 /// Bit i: the i-th object of `all`, which is not empty, is in `chosen`. Loops over the smaller
@@ -74,7 +99,21 @@ std::uint64_t BundleRun::blocks_in(const Bundle& bundle, const BitRow& objects) 
     return blocks;
 }
 
+std::uint64_t BundleRun::kept_blocks_in(const SentBundle& sent,
+                                        const BitRow& objects) const noexcept {
+    std::uint64_t chosen = 0;
+    for_each_block(sent.bundle, sent.blocks, [&](std::uint64_t bit, const BundleBlock& block) {
+        chosen |= objects.test(block.index) ? bit : 0;
+    });
+    return chosen;
+}
+
 bool SentBundle::carries(std::uint32_t index) const noexcept {
+    if (!run->keeps_all()) {
+        bool is_any = false;
+        for_each_block([&](const BundleBlock& block) { is_any = is_any || block.index == index; });
+        return is_any;
+    }
     if (run->has_places()) {
         const BlockPlace place = run->find(index);
         return place.is_any() && place.bundle() == bundle && (blocks & place.bit()) != 0;

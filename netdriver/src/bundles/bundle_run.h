@@ -14,7 +14,7 @@
 // a few of them does not look at the others.
 //
 // The list of blocks lives until nobody waits for the fate of any; their bytes only as long as the
-// flush.
+// flush. When it is old, it keeps the blocks alone whose fate somebody waits for (keep_only()).
 #pragma once
 
 #include <replayout/reflection/diagnostics.h>
@@ -120,6 +120,8 @@ class BlockPlace {
     std::uint32_t value_ = none;
 };
 
+struct SentBundle;
+
 class BundleRun {
   public:
     static constexpr std::uint32_t blocks_per_bundle_max = 64;
@@ -129,6 +131,7 @@ class BundleRun {
           bundles_(Allocator<Bundle>(resource)),
           packets_(Allocator<RunPacket>(resource)),
           words_(Allocator<ObjectBits>(resource)),
+          kept_(Allocator<KeptBlocks>(resource)),
           placed_(Allocator<PlacedObjects>(resource)),
           places_(Allocator<BlockPlace>(resource)) {}
     BundleRun(const BundleRun&) = delete;
@@ -144,7 +147,9 @@ class BundleRun {
     [[nodiscard]] std::span<const ObjectBits> words() const noexcept {
         return {words_.data(), words_.size()};
     }
+    /// Requires that all are kept.
     [[nodiscard]] std::span<const BundleBlock> blocks() const noexcept {
+        REPLAYOUT_ASSERT(keeps_all());
         return {blocks_.data(), blocks_.size()};
     }
 
@@ -179,6 +184,27 @@ class BundleRun {
     /// and for each object of the smaller part of a word; with places, one for each object.
     [[nodiscard]] std::uint64_t blocks_in(const Bundle& bundle,
                                           const BitRow& objects) const noexcept;
+    /// The same among blocks that are kept, where not all are. O(blocks).
+    [[nodiscard]] std::uint64_t kept_blocks_in(const SentBundle& sent,
+                                               const BitRow& objects) const noexcept;
+
+    /// Keeps these blocks alone, if they are few among those that it has: bit i of `held[b]` for
+    /// block i of bundle b. Bundles, and the bits that name their blocks, stay as they are. Requires
+    /// that the flush is over, and that nobody waits for the fate of another block.
+    void keep_only(std::span<const std::uint64_t> held);
+    [[nodiscard]] bool keeps_all() const noexcept { return kept_.empty(); }
+    /// Calls `visit(bit, const BundleBlock&)` for these blocks of a bundle, which are kept.
+    template <typename Visitor>
+    void for_each_block(std::uint32_t bundle, std::uint64_t blocks, Visitor visit) const {
+        if (!keeps_all()) {
+            for_each_kept(bundle, blocks, visit);
+            return;
+        }
+        const BundleBlock* const begin = &blocks_[bundles_[bundle].begin];
+        for (std::uint64_t left = blocks; left != 0; left &= left - 1) {
+            visit(left & (~left + 1), begin[std::countr_zero(left)]);
+        }
+    }
 
     [[nodiscard]] std::uint64_t flush() const noexcept { return flush_; }
     /// The layout of some block needs the held version (RepLayout::needs_held_version).
@@ -212,6 +238,7 @@ class BundleRun {
         bundles_.shrink_to_fit();
         packets_.shrink_to_fit();
         words_.shrink_to_fit();
+        kept_.shrink_to_fit();
         placed_.shrink_to_fit();
         places_.shrink_to_fit();
     }
@@ -227,6 +254,7 @@ class BundleRun {
         bundles_.clear();
         words_.clear();
         packets_.clear();
+        kept_.clear();
         placed_.clear();
         places_.clear();
         has_held_ = false;
@@ -318,6 +346,23 @@ class BundleRun {
     void find_held() noexcept;
 
   private:
+    /// Of a bundle: which of its blocks are kept, and where the first of them stands.
+    struct KeptBlocks {
+        std::uint64_t blocks = 0;
+        std::uint32_t first = 0;
+    };
+
+    template <typename Visitor>
+    [[gnu::noinline]] void for_each_kept(std::uint32_t bundle, std::uint64_t blocks,
+                                         Visitor& visit) const {
+        const KeptBlocks& kept = kept_[bundle];
+        REPLAYOUT_ASSERT((blocks & ~kept.blocks) == 0);
+        for (std::uint64_t left = blocks; left != 0; left &= left - 1) {
+            const std::uint64_t bit = left & (~left + 1);
+            const auto rank = static_cast<std::uint32_t>(std::popcount(kept.blocks & (bit - 1)));
+            visit(bit, blocks_[kept.first + rank]);
+        }
+    }
     [[nodiscard]] static std::uint32_t place_number(const PlacedObjects& among,
                                                     std::uint64_t bit) noexcept {
         const std::uint64_t before = among.bits & (bit - 1);
@@ -337,6 +382,7 @@ class BundleRun {
     Vector<RunPacket> packets_;
     Vector<ObjectBits> words_;
     KeptRoom words_room_;
+    Vector<KeptBlocks> kept_;       // by bundle; empty: all are
     Vector<PlacedObjects> placed_;  // by word of a row; of those in which nothing changed anything
     KeptRoom placed_room_;
     Vector<BlockPlace> places_;  // of each of these objects
@@ -371,16 +417,16 @@ struct SentBundle {
     /// Calls `visit(const BundleBlock&)` for each.
     template <typename Visitor>
     void for_each_block(Visitor visit) const {
-        const BundleBlock* const begin = &run->blocks()[run->bundles()[bundle].begin];
-        for (std::uint64_t left = blocks; left != 0; left &= left - 1) {
-            visit(begin[std::countr_zero(left)]);
-        }
+        run->for_each_block(bundle, blocks,
+                            [&](std::uint64_t, const BundleBlock& block) { visit(block); });
     }
     /// A block of that object is among them. O(log blocks).
     [[nodiscard]] bool carries(std::uint32_t index) const noexcept;
     /// The blocks among these that belong to `objects`.
     [[nodiscard]] SentBundle among(const BitRow& objects) const noexcept {
-        return {run, bundle, blocks & run->blocks_in(run->bundles()[bundle], objects)};
+        return {run, bundle,
+                run->keeps_all() ? blocks & run->blocks_in(run->bundles()[bundle], objects)
+                                 : run->kept_blocks_in(*this, objects)};
     }
 };
 

@@ -17,6 +17,8 @@
 // objects_max leaves room for the difference.
 #pragma once
 
+#include <replayout/reflection/diagnostics.h>
+
 #include <cstdint>
 
 #include "sent_content.h"
@@ -26,6 +28,8 @@ namespace replayout {
 class FateCost {
   public:
     static constexpr std::uint32_t bundled_block = 3;
+    /// In addition.
+    static constexpr std::uint32_t accounted_block = 2;
     static constexpr std::uint32_t own_block = 9;
     static constexpr std::uint32_t keyed_block = 13;
     static constexpr std::uint32_t bunch = 15;
@@ -43,7 +47,10 @@ class FateCost {
     }
 
     void add(std::uint32_t units) noexcept { units_ += units; }
-    void take(std::uint32_t units) noexcept { units_ -= units; }
+    void take(std::uint32_t units) noexcept {
+        REPLAYOUT_ASSERT(units <= units_);
+        units_ -= units;
+    }
     void clear() noexcept { units_ = 0; }
 
     [[nodiscard]] bool has_room_for_objects() const noexcept { return units_ < objects_max; }

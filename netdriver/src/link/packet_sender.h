@@ -162,10 +162,10 @@ class PacketSender final : private PacketNotifyHandler {
     void add_bundle(const SentBundle& bundle);
     /// Sends packets `begin` <= i < `end` of a run, as many as there is room for. Returns the first
     /// bundle that was not sent. Nothing is copied: `bytes` are those of the run, and headers are
-    /// written into the room in front of each packet. Requires that the open packet is empty, and
-    /// that there is no cap.
+    /// written into the room in front of each packet. `are_accounted`: account may be kept of their
+    /// pairs (add_accounted()). Requires that the open packet is empty, and that there is no cap.
     [[nodiscard]] std::uint32_t send_bundles(BundleRun& run, std::uint32_t begin, std::uint32_t end,
-                                             std::span<std::byte> bytes);
+                                             std::span<std::byte> bytes, bool are_accounted);
     /// Bundles of that flush, or of one before it, are under way.
     [[nodiscard]] bool has_bundles_until(std::uint64_t flush) const noexcept {
         return sent_bundles_.count() > 0 && sent_bundles_.front().first.run->flush() <= flush;
@@ -174,6 +174,15 @@ class PacketSender final : private PacketNotifyHandler {
     /// flush. O(bundles under way), where it is not older than all of them.
     [[nodiscard]] std::uint32_t bundles_with(std::uint32_t object_index,
                                              std::uint64_t bundled_flush) const noexcept;
+    /// So many blocks of bundles under way are of pairs of which account is kept, or are no longer.
+    void add_accounted(std::uint32_t blocks) noexcept {
+        fate_cost_.add(blocks * FateCost::accounted_block);
+    }
+    void take_accounted(std::uint32_t blocks) noexcept {
+        fate_cost_.take(blocks * FateCost::accounted_block);
+    }
+    /// Adds which blocks of that run are under way: bit i of `held[b]` for block i of bundle b.
+    void mark_held(const BundleRun& run, std::span<std::uint64_t> held) const noexcept;
 
     /// Writes messages and values that wait, each as far as its share and the window of bunches go.
     /// False: an open still waits (has_lost_opens()), so no block may go out.

@@ -11,12 +11,15 @@ namespace replayout {
 
 namespace {
 
-/// FateCost of the bundles `begin` <= i < `end`.
-[[nodiscard]] std::uint32_t fate_cost_of(BundleRun& run, std::uint32_t begin,
-                                         std::uint32_t end) noexcept {
-    return begin == end
-               ? 0
-               : FateCost::of({{&run, begin, run.bundles()[begin].all_blocks()}, end - begin});
+/// FateCost of the bundles `begin` <= i < `end`, at most.
+[[nodiscard]] std::uint32_t fate_cost_of(BundleRun& run, std::uint32_t begin, std::uint32_t end,
+                                         bool are_accounted) noexcept {
+    if (begin == end) {
+        return 0;
+    }
+    const SentBundles bundles{{&run, begin, run.bundles()[begin].all_blocks()}, end - begin};
+    return FateCost::of(bundles) +
+           (are_accounted ? bundles.block_count() * FateCost::accounted_block : 0);
 }
 
 }  // namespace
@@ -42,13 +45,13 @@ void PacketSender::hold(BundleRun& run) noexcept {
 }
 
 std::uint32_t PacketSender::send_bundles(BundleRun& run, std::uint32_t begin, std::uint32_t end,
-                                         std::span<std::byte> bytes) {
+                                         std::span<std::byte> bytes, bool are_accounted) {
     REPLAYOUT_ASSERT(builder_.is_empty() && !is_capped() && begin <= end);
     const std::uint32_t first = run.packet_begin(begin);
     std::uint32_t count = std::min(end - begin, window_for(Share::Objects));
     // Near the limit as packet by packet: the last may exceed what may be under way.
     const auto cost_of = [&](std::uint32_t packets) {
-        return fate_cost_of(run, first, run.packet_begin(begin + packets));
+        return fate_cost_of(run, first, run.packet_begin(begin + packets), are_accounted);
     };
     if (!fate_cost_.has_room_after(run.block_count() * FateCost::keyed_block)) {
         while (count > 1 && !fate_cost_.has_room_after(cost_of(count - 1))) {
@@ -112,6 +115,26 @@ std::uint32_t PacketSender::bundles_with(std::uint32_t object_index,
         count += sent_bundles_.at(i).carrying(object_index);
     }
     return count;
+}
+
+void PacketSender::mark_held(const BundleRun& run,
+                             std::span<std::uint64_t> held) const noexcept {
+    std::size_t begin = 0;
+    std::size_t end = sent_bundles_.count();
+    while (begin < end) {  // they stand in the order of their flushes
+        const std::size_t middle = begin + (end - begin) / 2;
+        if (sent_bundles_.at(middle).first.run->flush() < run.flush()) {
+            begin = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    for (; begin < sent_bundles_.count() && sent_bundles_.at(begin).first.run == &run; ++begin) {
+        const SentBundles& sent = sent_bundles_.at(begin);
+        for (std::uint32_t i = 0; i < sent.count; ++i) {
+            held[sent.first.bundle + i] |= sent[i].blocks;
+        }
+    }
 }
 
 }  // namespace replayout

@@ -8,7 +8,7 @@
 namespace replayout {
 
 ConnectionPairs::ConnectionPairs(const ObjectStore& objects, const FlushChanges& changes,
-                                 const PacketSender& packets, PeerId peer, MemoryMeters& memory)
+                                 PacketSender& packets, PeerId peer, MemoryMeters& memory)
     : objects_(objects),
       changes_(changes),
       packets_(packets),
@@ -21,6 +21,7 @@ ConnectionPairs::ConnectionPairs(const ObjectStore& objects, const FlushChanges&
       regular_(resource_),
       tracked_(resource_),
       with_extra_(resource_),
+      extras_before_(Allocator<std::uint32_t>(resource_)),
       extras_(Allocator<std::pair<std::uint32_t, PairExtra>>(resource_)),
       deltas_(Allocator<std::pair<std::uint32_t, DeltaStates>>(resource_)),
       dormancy_(resource_) {}
@@ -45,8 +46,12 @@ PairExtra& ConnectionPairs::extra_of(std::uint32_t index) {
     }
     PairExtra extra(packets_.sequence_behind_open(), resource_);
     with_extra_.grow(index + 1);
+    grow_row(extras_before_, with_extra_.word_count(), static_cast<std::uint32_t>(extras_.size()));
     PairExtra& added = extras_.emplace(index, std::move(extra)).first->second;
     with_extra_.set(index);
+    for (std::size_t word = (index >> 6) + 1; word < extras_before_.size(); ++word) {
+        ++extras_before_[word];
+    }
     return added;
 }
 
@@ -61,6 +66,7 @@ CompleteVersions& ConnectionPairs::track(std::uint32_t index) {
                              extra.paused.count());
         tracked_.insert(index);
         ++tracked_count_;
+        packets_.add_accounted(bundles_with(index));
     }
     return extra.complete;
 }
@@ -69,11 +75,15 @@ void ConnectionPairs::erase_extra(std::uint32_t index) noexcept {
     if (!with_extra_.test(index)) {
         return;
     }
-    with_extra_.clear(index);
-    extras_.erase(index);
     if (tracked_.test(index)) {
+        packets_.take_accounted(bundles_with(index));
         tracked_.clear(index);
         --tracked_count_;
+    }
+    extras_.erase(extras_.nth(place_of_extra(index)));
+    with_extra_.clear(index);
+    for (std::size_t word = (index >> 6) + 1; word < extras_before_.size(); ++word) {
+        --extras_before_[word];
     }
 }
 
@@ -323,7 +333,11 @@ void ConnectionPairs::start_over(std::uint32_t index) {
 }
 
 void ConnectionPairs::add_lost_part(std::uint32_t index, const LostPart& part, PairExtra* extra) {
-    if (part.range.is_whole() && extra == nullptr) {
+    // Most often; LostParts::add() would find out as much.
+    if (part.range.is_whole() &&
+        (extra == nullptr ||
+         (extra->lost_parts.is_empty() &&
+          !objects_.at(index)->changelist_state().layout().has_keyed_arrays()))) {
         return;
     }
     PairExtra& kept = extra != nullptr ? *extra : extra_of(index);

@@ -48,7 +48,7 @@ class ConnectionPairs {
   public:
     /// `changes` and `packets` outlive this.
     ConnectionPairs(const ObjectStore& objects, const FlushChanges& changes,
-                    const PacketSender& packets, PeerId peer, MemoryMeters& memory);
+                    PacketSender& packets, PeerId peer, MemoryMeters& memory);
 
     /// From now on, before anything is sent, every pair is checked against a copy of what the
     /// client holds; see PairValidator.
@@ -158,10 +158,10 @@ class ConnectionPairs {
 
     /// Null: there is none.
     [[nodiscard]] PairExtra* find_extra(std::uint32_t index) noexcept {
-        return with_extra_.test(index) ? &extras_.find(index)->second : nullptr;
+        return with_extra_.test(index) ? &extras_.nth(place_of_extra(index))->second : nullptr;
     }
     [[nodiscard]] const PairExtra* find_extra(std::uint32_t index) const noexcept {
-        return with_extra_.test(index) ? &extras_.find(index)->second : nullptr;
+        return with_extra_.test(index) ? &extras_.nth(place_of_extra(index))->second : nullptr;
     }
     /// Valid until another one is made.
     [[nodiscard]] PairExtra& extra_of(std::uint32_t index);
@@ -239,6 +239,16 @@ class ConnectionPairs {
     void note_lost_while_paused(std::uint32_t index, const RepRange& range, VersionInterval lost);
 
   private:
+    /// Requires that it has one. O(1).
+    [[nodiscard]] std::size_t place_of_extra(std::uint32_t index) const noexcept {
+        const std::size_t word = index >> 6;
+        const std::uint64_t before =
+            with_extra_.word(word) & ((std::uint64_t{1} << (index & 63)) - 1);
+        const std::size_t place =
+            extras_before_[word] + static_cast<std::uint32_t>(std::popcount(before));
+        REPLAYOUT_ASSERT(extras_.nth(place)->first == index);
+        return place;
+    }
     /// For an assertion.
     [[nodiscard]] bool do_resting_words_rest() const noexcept;
     /// Up to which version a regular pair was sent everything.
@@ -287,7 +297,7 @@ class ConnectionPairs {
     // What every tick of every connection touches comes first, so that it is few lines of memory.
     const ObjectStore& objects_;
     const FlushChanges& changes_;
-    const PacketSender& packets_;
+    PacketSender& packets_;
     std::uint64_t caught_up_flush_ = 0;
     Vector<SendingRepState> pairs_;    // by object index
     std::uint32_t regular_count_ = 0;  // of regular_
@@ -306,6 +316,7 @@ class ConnectionPairs {
     BitRow regular_;
     BitRow tracked_;                            // those with an extra that tells complete versions
     BitRow with_extra_;                         // most have none, which a bit tells sooner
+    Vector<std::uint32_t> extras_before_;       // by word of with_extra_: how many in those before
     FlatMap<std::uint32_t, PairExtra> extras_;  // by object index
     FlatMap<std::uint32_t, DeltaStates> deltas_;  // by object index
     PairDormancy dormancy_;

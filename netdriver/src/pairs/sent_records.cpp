@@ -141,8 +141,9 @@ void SentRecords::track_bundle(const SentBundle& bundle) {
         return;
     }
     const SentBundle accounted = bundle.among(pairs_.tracked());
-    context_.counters.blocks_accounted +=
-        static_cast<std::uint64_t>(std::popcount(accounted.blocks));
+    const auto accounted_count = static_cast<std::uint32_t>(std::popcount(accounted.blocks));
+    context_.counters.blocks_accounted += accounted_count;
+    packets_.add_accounted(accounted_count);
     accounted.for_each_block([&](const BundleBlock& block) {
         CompleteVersions& complete = pairs_.find_extra(block.index)->complete;
         complete.take();
@@ -155,8 +156,9 @@ void SentRecords::bundles_delivered(const SentBundles& bundles, std::uint32_t co
     for (std::uint32_t i = 0; i < count; ++i) {
         const SentBundle bundle = bundles[i];
         const SentBundle accounted = bundle.among(pairs_.tracked());
-        context_.counters.blocks_accounted +=
-            static_cast<std::uint64_t>(std::popcount(accounted.blocks));
+        const auto accounted_count = static_cast<std::uint32_t>(std::popcount(accounted.blocks));
+        context_.counters.blocks_accounted += accounted_count;
+        packets_.take_accounted(accounted_count);
         accounted.for_each_block(
             [&](const BundleBlock& block) { resolve_block(pairs_.find_extra(block.index), true); });
         if (PairValidator* validator = pairs_.validator()) {
@@ -167,17 +169,20 @@ void SentRecords::bundles_delivered(const SentBundles& bundles, std::uint32_t co
 }
 
 void SentRecords::bundle_lost(const SentBundle& bundle) {
+    std::uint32_t accounted_count = 0;
     bundle.for_each_block([&](const BundleBlock& block) {
         if (PairValidator* validator = pairs_.validator()) {
             validator->block_lost(block.index);
         }
         PairExtra* const extra = pairs_.find_extra(block.index);
+        accounted_count += extra != nullptr && extra->complete.is_tracking() ? 1u : 0u;
         resolve_block(extra, false);
         if (channel_state(pairs_[block.index]) == ChannelState::Closing) {
             return;  // nothing is owed any more
         }
         owe_lost(block.index, extra, {{block.version - 1, block.version}, RepRange()});
     });
+    packets_.take_accounted(accounted_count);
 }
 
 void SentRecords::record_delivered(const SentRecord& record) {

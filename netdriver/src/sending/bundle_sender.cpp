@@ -167,8 +167,8 @@ std::uint32_t BundleSender::send_packets(BundleBuilder& bundles, std::uint32_t b
     }
     const std::span<std::byte> bytes =
         objects_.is_shared() ? lane_bytes_.of(bundles) : bundles.bytes_with_room();
-    const std::uint32_t end =
-        packets_.send_bundles(run, packet, packets_end(run, packet, is_all), bytes);
+    const std::uint32_t end = packets_.send_bundles(run, packet, packets_end(run, packet, is_all),
+                                                    bytes, pairs_.has_tracked());
     count_copied(bundles, begin, end);
     if (pairs_.keeps_account()) {
         for (std::uint32_t i = begin; i < end; ++i) {

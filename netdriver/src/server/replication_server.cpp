@@ -366,6 +366,11 @@ void ReplicationServer::ask_shared_values() {
 }
 
 void ReplicationServer::build_bundles() {
+    bundles_.thin_old_runs([this](const BundleRun& run, std::span<std::uint64_t> held) {
+        for (const Client* client : clients_) {
+            client->connection.packets().mark_held(run, held);
+        }
+    });
     const auto is_taker = [](const Client* client) {
         return client->connection.state() == ConnectionState::Joined &&
                client->sender.takes_bundles();

@@ -45,6 +45,8 @@ class LostParts {
 
     /// Everything is lost.
     void clear() noexcept { parts_.clear(); }
+    /// What is lost is lost of all of the object, or nothing is.
+    [[nodiscard]] bool is_empty() const noexcept { return parts_.empty(); }
 
     /// Says in the position of that pair where it lost what it lost. A loan, until the next call.
     void describe(OwedVersions& position) const noexcept;

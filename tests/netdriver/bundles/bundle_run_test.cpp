@@ -85,4 +85,47 @@ TEST_CASE("BundleRun: the blocks of some objects are found as by a look at each 
     }
 }
 
+TEST_CASE("BundleRun: one that keeps some of its blocks says the same of these",
+          "[netdriver][bundles][random]") {
+    std::uint32_t thinned_count = 0;
+    for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+        CAPTURE(seed);
+        SeededRandom random(seed);
+        Run played(random, seed % 2 == 0 ? RunOrder::OfObjects : RunOrder::Mixed);
+        const std::size_t bundle_count = played.run.bundles().size();
+        std::vector<std::uint64_t> held(bundle_count, ~std::uint64_t{0});
+        const BitRow objects = random_objects(random);
+        for (std::uint32_t round = 0; round < 3; ++round) {
+            std::vector<std::vector<std::uint32_t>> expected;  // by bundle: the objects
+            std::vector<std::uint64_t> among;
+            for (std::uint32_t i = 0; i < bundle_count; ++i) {
+                held[i] &= played.run.bundles()[i].all_blocks() & random.bits() & random.bits();
+                const SentBundle sent{&played.run, i, held[i]};
+                std::vector<std::uint32_t>& indices = expected.emplace_back();
+                sent.for_each_block(
+                    [&](const BundleBlock& block) { indices.push_back(block.index); });
+                among.push_back(sent.among(objects).blocks);
+            }
+            played.run.keep_only(held);
+            thinned_count += played.run.keeps_all() ? 0u : 1u;
+            for (std::uint32_t i = 0; i < bundle_count; ++i) {
+                const SentBundle sent{&played.run, i, held[i]};
+                std::vector<std::uint32_t> indices;
+                sent.for_each_block(
+                    [&](const BundleBlock& block) { indices.push_back(block.index); });
+                REQUIRE(indices == expected[i]);
+                REQUIRE(sent.among(objects).blocks == among[i]);
+                REQUIRE(sent.block_count() == indices.size());
+                for (std::uint32_t index = 0; index < Run::object_count; ++index) {
+                    REQUIRE(sent.carries(index) == (std::find(indices.begin(), indices.end(),
+                                                              index) != indices.end()));
+                }
+            }
+        }
+        played.run.begin(2);
+        CHECK(played.run.keeps_all());
+    }
+    CHECK(thinned_count > 300);
+}
+
 }  // namespace replayout::test
