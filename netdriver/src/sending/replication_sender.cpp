@@ -387,6 +387,17 @@ bool ReplicationSender::resend_opens() {
     return !packets_.has_lost_opens();
 }
 
+bool ReplicationSender::resend_opens_with_what_is_left() {
+    if (!packets_.is_capped() || !packets_.has_lost_opens()) {
+        return false;
+    }
+    (void)packets_.write_unsent_bunches();
+    packets_.share_what_is_left();
+    write_lost_opens();
+    tell_wanted();
+    return !packets_.has_lost_opens();
+}
+
 void ReplicationSender::write_lost_opens() {
     while (const std::optional<std::uint32_t> index = packets_.write_lost_open()) {
         const bool is_shown = channel_state(pairs_[*index]) == ChannelState::OpenSent;

@@ -257,6 +257,8 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     /// Before it: opens that were lost go again, each with the block of its object. False: one
     /// found no room, so no other block may go out.
     [[nodiscard]] bool resend_opens();
+    /// The same again under a cap, after bunches had their turn: what these left is the opens'.
+    [[nodiscard]] bool resend_opens_with_what_is_left();
     /// Instead: what goes before all objects found no room.
     void skip_objects() noexcept {
         stop(FlushEnd::BeforeObjects);
