@@ -295,7 +295,8 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     [[nodiscard]] bool is_passed_over(std::uint32_t index) const noexcept {
         return initial_batch_.state() != InitialBatch::State::Finished &&
                !calls_.has_room_for_update(PacketBuilder::packet_bytes_limit) &&
-               (!pairs_.contains(index) || channel_state(pairs_[index]) == ChannelState::Closed);
+               (!pairs_.contains(index) || channel_state(pairs_[index]) == ChannelState::Closed) &&
+               !pairs_.dormancy().kept.test(index);
     }
     /// The oldest of those that wait has waited for NetConfig::calls_full_timeout_ms.
     [[nodiscard]] bool has_waited_for_calls() const noexcept { return calls_.has_waited(); }
