@@ -416,7 +416,7 @@ void ReplicationSender::write_lost_opens() {
 }
 
 void ReplicationSender::owe_early_parts(std::uint32_t outer) {
-    objects_.for_each_in_family(outer, [&](std::uint32_t part) {
+    objects_.for_each_there_is(outer, [&](std::uint32_t part) {
         if (part != outer && channel_state(pairs_[part]) == ChannelState::OpenSent &&
             !packets_.carries_open(part)) {
             pairs_.owe_everything(part);
@@ -426,7 +426,7 @@ void ReplicationSender::owe_early_parts(std::uint32_t outer) {
 
 void ReplicationSender::write_early_parts(std::uint32_t outer) {
     bool has_room = true;
-    objects_.for_each_in_family(outer, [&](std::uint32_t part) {
+    objects_.for_each_there_is(outer, [&](std::uint32_t part) {
         if (has_room && pairs_.dormancy().awaits_outer.test(part) && pairs_.pending().test(part)) {
             has_room = replicate_behind_opens(part) != SendOutcome::NoRoom;
         }
