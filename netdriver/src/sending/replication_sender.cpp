@@ -297,6 +297,7 @@ bool ReplicationSender::replicate_pending(std::uint32_t begin, std::uint32_t end
 void ReplicationSender::exclude(std::uint32_t index, ChannelCloseReason reason) {
     object_removed(index, reason);
     pairs_.dormancy().irrelevant.insert(index);
+    pairs_.pending().erase(index);  // a call may have woken it for this client just before
 }
 
 void ReplicationSender::object_removed(std::uint32_t index, ChannelCloseReason reason) {

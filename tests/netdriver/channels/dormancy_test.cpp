@@ -244,6 +244,33 @@ TEST_CASE("Dormancy: a call to a sleeper that comes into sight again shows it as
     CHECK(driver.is_dormant_for(peer, net.id_of(turret)));
 }
 
+TEST_CASE("Dormancy: a sleeper that is called and removed is not shown to a client that never had it",
+          "[netdriver][dormancy][rpc]") {
+    CallFixture net;
+    net.join();
+    net.join();
+    REQUIRE(net.settle());
+    const ObjectHandle turret = net.add();
+    NetDriver& driver = net.server().driver;
+    const PeerId other = CallFixture::client_peer(1);
+    driver.interest().set_relevant_for(other, net.id_of(turret), false);
+    REQUIRE(net.settle());
+    driver.set_dormancy(net.id_of(turret), NetDormancy::DormantAll);
+    REQUIRE(net.settle());
+    std::size_t spawn_count = 0;
+    net.client(1).world.on_told = [&](const std::string& what, ObjectHandle) {
+        spawn_count += what == "spawn" ? 1u : 0u;
+    };
+    driver.interest().set_relevant_for(other, net.id_of(turret), true);
+    CHECK(net.call(turret, "multicast_boom", {1, {}, ""}) == CallResult::Sent);
+    net.remove(turret);
+    REQUIRE(net.settle());
+    CHECK(net.client(0).world.heard.size() == 1);
+    CHECK(net.client(1).world.heard.empty());
+    CHECK(spawn_count == 0);
+    CHECK(net.client(1).world.object_count() == 0);
+}
+
 TEST_CASE("Dormancy: what comes into sight is awake for who was not said to let it sleep",
           "[netdriver][dormancy][interest]") {
     SpawnGame game;
