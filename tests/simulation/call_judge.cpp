@@ -15,6 +15,7 @@ namespace {
 }  // namespace
 
 void CallBook::multicast(CraftFunction function, std::uint32_t craft, std::uint32_t number) {
+    last_number_ = std::max(last_number_, number);
     if (function == CraftFunction::Signal) {
         signals_[craft].push_back(number);
     } else {
@@ -89,8 +90,13 @@ bool CallBook::may_lack_next_life(std::size_t count) {
 void CallJudge::shown(ObjectHandle handle, std::uint32_t craft, bool is_joining) {
     Life life;
     life.craft = craft;
-    life.signals_before = book_.signals(craft).size();
-    life.signals_certain = is_joining ? life.signals_before : 0;
+    const std::vector<std::uint32_t>& signals = book_.signals(craft);
+    life.signals_before = signals.size();
+    life.signals_certain =
+        is_joining ? life.signals_before
+                   : static_cast<std::size_t>(
+                         std::upper_bound(signals.begin(), signals.end(), joined_number_) -
+                         signals.begin());
     lives_[handle] = life;
 }
 

@@ -47,6 +47,9 @@ class CallBook {
     void ran(std::uint32_t connection, CraftFunction function, std::uint32_t craft,
              std::uint32_t number);
 
+    /// The greatest number of a multicast so far: they are numbered in the order in which they are
+    /// made, over all crafts.
+    [[nodiscard]] std::uint32_t last_number() const noexcept { return last_number_; }
     [[nodiscard]] const std::vector<std::uint32_t>& signals(std::uint32_t craft) const;
     /// How many signals of the craft had been made when it was hidden from this player for the
     /// first time since that tick. Nothing: it was not hidden.
@@ -74,6 +77,7 @@ class CallBook {
     };
 
     Verdict& verdict_;
+    std::uint32_t last_number_ = 0;
     std::map<std::uint32_t, std::vector<std::uint32_t>> signals_;
     std::map<std::uint32_t, std::uint32_t> gone_at_;  // ticks, by craft
     std::uint64_t lacked_ = 0;                        // of all crafts, at all clients
@@ -94,8 +98,10 @@ class CallJudge {
     /// He speaks from there now; what was said to the last address may still arrive.
     void add_address(PeerId address) { addresses_.insert(address); }
 
-    /// `is_joining`: its initial batch is not over, so a call that was made before may have passed
-    /// it over (docs/integration.md).
+    /// The initial batch is over. A call that was made before may have passed the client over, if
+    /// the craft is shown to it later (docs/integration.md).
+    void joined() { joined_number_ = book_.last_number(); }
+    /// `is_joining`: joined() was not called yet.
     void shown(ObjectHandle handle, std::uint32_t craft, bool is_joining = false);
     void hidden(ObjectHandle handle);
     void ran(const Craft& craft, CraftFunction function, std::uint32_t number);
@@ -132,6 +138,7 @@ class CallJudge {
     CallBook& book_;
     Verdict& verdict_;
     std::set<PeerId> addresses_;
+    std::uint32_t joined_number_ = 0;  // of the last call when joined() was called
     std::map<ObjectHandle, Life> lives_;
     std::map<std::uint32_t, std::uint32_t> last_ends_;  // ticks of the ends of lives, by craft
     std::uint64_t calls_judged_ = 0;

@@ -271,6 +271,31 @@ TEST_CASE("Call judge: a call may pass a client over while it joins, and at no o
     }
 }
 
+TEST_CASE("Call judge: a call may pass over a client that joins before it is shown the craft",
+          "[simulation]") {
+    for (const bool was_before : {false, true}) {
+        INFO("made before it joined " << was_before);
+        JudgedCalls calls;
+        const ObjectHandle handle{2};
+        calls.book.multicast(CraftFunction::Signal, number, 10);
+        if (was_before) {
+            calls.book.multicast(CraftFunction::Signal, number, 12);
+        }
+        calls.judge.joined();
+        if (!was_before) {
+            calls.book.multicast(CraftFunction::Signal, number, 12);
+        }
+        calls.book.multicast(CraftFunction::Signal, number, 14);
+        calls.judge.shown(handle, number);
+        calls.craft.handle = handle;
+        calls.ran(CraftFunction::Signal, 4);
+        calls.ran(CraftFunction::Signal, 6);
+        calls.ran(CraftFunction::Signal, 10);
+        calls.ran(CraftFunction::Signal, 14);  // 12 is missing
+        CHECK((calls.invariant() == Invariant::None) == was_before);
+    }
+}
+
 TEST_CASE("Staleness judge: a client that is sent less than its cap while crafts change is found",
           "[simulation]") {
     SwarmConfig config = SwarmConfig::draw_busy(1, 0);

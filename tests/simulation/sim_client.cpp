@@ -39,6 +39,7 @@ void SimClient::join(std::uint32_t connection) {
     world_ = std::make_unique<CraftWorld>(std::uint64_t{connection} * 1'000'000);
     world_->listener = this;
     values_ = std::make_unique<ValueJudge>(server_.histories(), verdict_, digest_);
+    has_joined_ = false;
     calls_ = std::make_unique<CallJudge>(server_.calls(), verdict_, address());
     world_->on_spawn = [this](const SpawnInfo& info, ObjectHandle handle) {
         const std::uint32_t number = server_.number_of(info.guid);
@@ -134,6 +135,10 @@ void SimClient::tick(std::int64_t elapsed_us, Choices& row) {
     frozen_ticks -= frozen_ticks > 0 ? 1 : 0;
     row_ = &row;
     driver_->tick_dispatch(now_);
+    if (!has_joined_ && driver_->initial_batch().is_finished) {
+        has_joined_ = true;
+        calls_->joined();
+    }
     if (is_talking) {
         call_server(row);
     }

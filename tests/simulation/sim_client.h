@@ -108,6 +108,7 @@ class SimClient final : public CraftListener {
     std::unique_ptr<NetDriver> driver_;
     std::unique_ptr<ValueJudge> values_;
     std::unique_ptr<CallJudge> calls_;
+    bool has_joined_ = false;  // calls_ was told
     Choices* row_ = nullptr;
     std::uint32_t next_call_ = 0;
     ClientCounts counts_;

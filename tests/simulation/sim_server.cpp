@@ -278,7 +278,12 @@ void SimServer::called(Craft& craft, CraftFunction function, const Report& repor
     const bool is_of_client = function == CraftFunction::Steer || function == CraftFunction::Ping;
     const PeerId caller = driver_.current_call()->caller;
     if (is_of_client && !hostile.contains(caller)) {
-        calls_.ran(connection_at(caller), function, craft.number, report.number);
+        // Of an address that its client has left: several may have.
+        constexpr std::uint32_t left_behind = 0x8000'0000;
+        const std::uint32_t connection = connection_at(caller);
+        calls_.ran(connection != 0 ? connection
+                                   : left_behind | static_cast<std::uint32_t>(caller.value),
+                   function, craft.number, report.number);
     }
     const auto state = crafts_.find(handle);
     verdict_.require(Invariant::PresentCrafts, state != crafts_.end(),

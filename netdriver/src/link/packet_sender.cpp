@@ -109,6 +109,13 @@ void PacketSender::set_none_wanted() noexcept {
     }
 }
 
+void PacketSender::share_what_is_left() noexcept {
+    for (const BudgetShare share :
+         {BudgetShare::State, BudgetShare::Joins, BudgetShare::Messages, BudgetShare::Values}) {
+        budget_.set_wanted(share, false);
+    }
+}
+
 bool PacketSender::may_send_bunches(BudgetShare share) const noexcept {
     switch (share) {
         case BudgetShare::State:

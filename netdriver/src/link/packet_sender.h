@@ -146,6 +146,9 @@ class PacketSender final : private PacketNotifyHandler {
     void set_wanted(BudgetShare share, bool is_wanted) noexcept;
     /// Whatever that is cannot use what is left to it now.
     void set_none_wanted() noexcept;
+    /// All had their turn in this flush, also bunches that may be sent and found no room: what is
+    /// left of the cap is for the next that is written.
+    void share_what_is_left() noexcept;
 
     /// The packet that blocks are written to. Requires can_write().
     [[nodiscard]] PacketBuilder& builder() noexcept { return builder_; }

@@ -253,6 +253,7 @@ ChangeMask PropertySender::owed_within(std::uint32_t index, const RepRange& hand
 
 SendOutcome PropertySender::replicate_parts(std::uint32_t index, OwedVersions position) {
     restart_arrays(index, position);
+    const bool had_place = pairs_.placed().test(index);  // what is owed anew has none
     const RepCursor begin = take_rest(index);
     const TakenOfPair taken = records_.take_owed(index, position);
     pairs_.pending().clear(index);
@@ -265,7 +266,7 @@ SendOutcome PropertySender::replicate_parts(std::uint32_t index, OwedVersions po
             break;  // the last value was too large and went its own way
         }
         if (!packets_.can_write()) {
-            keep_rest(taken, begin, cursor);
+            keep_rest(taken, begin, cursor, had_place);
             return SendOutcome::NoRoom;
         }
         RepRange range{1, 1};  // of Nothing
@@ -315,8 +316,7 @@ RepCursor PropertySender::take_rest(std::uint32_t index) {
 }
 
 void PropertySender::keep_rest(const TakenOfPair& taken, const RepCursor& begin,
-                               const RepCursor& rest) {
-    const bool had_place = pairs_.placed().test(taken.index);
+                               const RepCursor& rest, bool had_place) {
     records_.return_unsent_from(taken, rest);
     pairs_.extra_of(taken.index).rest = rest;
     if (had_place && (rest.handle > begin.handle || rest.element > begin.element)) {

@@ -88,8 +88,10 @@ class PropertySender {
     [[nodiscard]] ChangeMask owed_within(std::uint32_t index, const RepRange& handles) const;
     /// Where the next parts begin: at the first one that found no room the last time.
     [[nodiscard]] RepCursor take_rest(std::uint32_t index);
-    /// The parts from `rest` on found no room.
-    void keep_rest(const TakenOfPair& taken, const RepCursor& begin, const RepCursor& rest);
+    /// The parts from `rest` on found no room. `had_place`: a SendOrder knew the object's place
+    /// before anything of it was owed anew (ConnectionPairs::placed()).
+    void keep_rest(const TakenOfPair& taken, const RepCursor& begin, const RepCursor& rest,
+                   bool had_place);
     /// The block of this pair is what its position and its conditions say, for all who share them.
     [[nodiscard]] bool may_share_payload(std::uint32_t index, const OwedVersions& position) const;
     [[nodiscard]] SharedSerialization::PayloadKey payload_key(std::uint32_t index,

@@ -297,6 +297,7 @@ bool ReplicationSender::replicate_pending(std::uint32_t begin, std::uint32_t end
 void ReplicationSender::exclude(std::uint32_t index, ChannelCloseReason reason) {
     object_removed(index, reason);
     pairs_.dormancy().irrelevant.insert(index);
+    pairs_.pending().erase(index);  // a call may have woken it for this client just before
 }
 
 void ReplicationSender::object_removed(std::uint32_t index, ChannelCloseReason reason) {
@@ -387,6 +388,17 @@ bool ReplicationSender::resend_opens() {
     return !packets_.has_lost_opens();
 }
 
+bool ReplicationSender::resend_opens_with_what_is_left() {
+    if (!packets_.is_capped() || !packets_.has_lost_opens()) {
+        return false;
+    }
+    (void)packets_.write_unsent_bunches();
+    packets_.share_what_is_left();
+    write_lost_opens();
+    tell_wanted();
+    return !packets_.has_lost_opens();
+}
+
 void ReplicationSender::write_lost_opens() {
     while (const std::optional<std::uint32_t> index = packets_.write_lost_open()) {
         const bool is_shown = channel_state(pairs_[*index]) == ChannelState::OpenSent;
@@ -405,7 +417,7 @@ void ReplicationSender::write_lost_opens() {
 }
 
 void ReplicationSender::owe_early_parts(std::uint32_t outer) {
-    objects_.for_each_in_family(outer, [&](std::uint32_t part) {
+    objects_.for_each_there_is(outer, [&](std::uint32_t part) {
         if (part != outer && channel_state(pairs_[part]) == ChannelState::OpenSent &&
             !packets_.carries_open(part)) {
             pairs_.owe_everything(part);
@@ -415,7 +427,7 @@ void ReplicationSender::owe_early_parts(std::uint32_t outer) {
 
 void ReplicationSender::write_early_parts(std::uint32_t outer) {
     bool has_room = true;
-    objects_.for_each_in_family(outer, [&](std::uint32_t part) {
+    objects_.for_each_there_is(outer, [&](std::uint32_t part) {
         if (has_room && pairs_.dormancy().awaits_outer.test(part) && pairs_.pending().test(part)) {
             has_room = replicate_behind_opens(part) != SendOutcome::NoRoom;
         }

@@ -257,6 +257,8 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     /// Before it: opens that were lost go again, each with the block of its object. False: one
     /// found no room, so no other block may go out.
     [[nodiscard]] bool resend_opens();
+    /// The same again under a cap, after bunches had their turn: what these left is the opens'.
+    [[nodiscard]] bool resend_opens_with_what_is_left();
     /// Instead: what goes before all objects found no room.
     void skip_objects() noexcept {
         stop(FlushEnd::BeforeObjects);
@@ -293,7 +295,8 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     [[nodiscard]] bool is_passed_over(std::uint32_t index) const noexcept {
         return initial_batch_.state() != InitialBatch::State::Finished &&
                !calls_.has_room_for_update(PacketBuilder::packet_bytes_limit) &&
-               (!pairs_.contains(index) || channel_state(pairs_[index]) == ChannelState::Closed);
+               (!pairs_.contains(index) || channel_state(pairs_[index]) == ChannelState::Closed) &&
+               !pairs_.dormancy().kept.test(index);
     }
     /// The oldest of those that wait has waited for NetConfig::calls_full_timeout_ms.
     [[nodiscard]] bool has_waited_for_calls() const noexcept { return calls_.has_waited(); }

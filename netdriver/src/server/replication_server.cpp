@@ -425,8 +425,9 @@ void ReplicationServer::replicate_to(Client& client, std::uint32_t initial_opens
     finish_initial_batch(client);  // before anything new is under way
     client.sender.tell_wanted();
     const bool is_ready = client.sender.initial_batch().state() != InitialBatch::State::Before;
-    const bool are_opens_sent = client.sender.resend_opens();
-    if (!client.connection.packets().write_first_bunches() || !are_opens_sent) {
+    bool has_room = client.sender.resend_opens();
+    has_room = client.connection.packets().write_first_bunches() && has_room;
+    if (!has_room && !client.sender.resend_opens_with_what_is_left()) {
         client.sender.skip_objects();
     } else if (is_ready) {
         client.sender.process_prioritized_actors(initial_opens, bundles_, priority_inputs(client));

@@ -2,6 +2,7 @@
 //
 // Dormancy beyond what Unreal promises: what clients keep, removal, what changes meanwhile, and
 // what it costs. The promises are in unreal_conformance_dormancy_test.cpp.
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -242,6 +243,79 @@ TEST_CASE("Dormancy: a call to a sleeper that comes into sight again shows it as
     REQUIRE(net.client(0).world.heard.size() == 1);
     CHECK(net.client(0).world.heard[0].power == 50);
     CHECK(driver.is_dormant_for(peer, net.id_of(turret)));
+}
+
+TEST_CASE("Dormancy: a sleeper that is called and removed is not shown to a client that never had it",
+          "[netdriver][dormancy][rpc]") {
+    CallFixture net;
+    net.join();
+    net.join();
+    REQUIRE(net.settle());
+    const ObjectHandle turret = net.add();
+    NetDriver& driver = net.server().driver;
+    const PeerId other = CallFixture::client_peer(1);
+    driver.interest().set_relevant_for(other, net.id_of(turret), false);
+    REQUIRE(net.settle());
+    driver.set_dormancy(net.id_of(turret), NetDormancy::DormantAll);
+    REQUIRE(net.settle());
+    std::size_t spawn_count = 0;
+    net.client(1).world.on_told = [&](const std::string& what, ObjectHandle) {
+        spawn_count += what == "spawn" ? 1u : 0u;
+    };
+    driver.interest().set_relevant_for(other, net.id_of(turret), true);
+    CHECK(net.call(turret, "multicast_boom", {1, {}, ""}) == CallResult::Sent);
+    net.remove(turret);
+    REQUIRE(net.settle());
+    CHECK(net.client(0).world.heard.size() == 1);
+    CHECK(net.client(1).world.heard.empty());
+    CHECK(spawn_count == 0);
+    CHECK(net.client(1).world.object_count() == 0);
+}
+
+TEST_CASE("Dormancy: no call passes over a client that joins and has the sleeper it is of",
+          "[netdriver][dormancy][rpc]") {
+    CallFixtureOptions options;
+    options.server.calls_waiting_max = 8;
+    options.server.bytes_per_second_max = 5'000;
+    CallFixture net(options);
+    net.join();
+    const ObjectHandle sleeper = net.add();
+    NetDriver& driver = net.server().driver;
+    REQUIRE(net.settle());
+    driver.set_dormancy(net.id_of(sleeper), NetDormancy::DormantAll);
+    std::vector<ObjectHandle> others;
+    for (int i = 0; i < 300; ++i) {
+        others.push_back(net.add());
+        net.turret(others.back()).label = std::string(100, 'l');
+    }
+    REQUIRE(net.settle());
+    net.join();
+    const PeerId joiner = CallFixture::client_peer(1);
+    const auto has_sleeper = [&] {
+        return !net.find_on(1, sleeper).is_null() && driver.is_dormant_for(joiner, net.id_of(sleeper));
+    };
+    for (int tick = 0; tick < 100 && !has_sleeper(); ++tick) {
+        net.tick();
+    }
+    net.tick(20);
+    REQUIRE(has_sleeper());
+    REQUIRE(net.find_on(1, others.back()).is_null());
+    std::size_t sent_count = 0;
+    for (std::uint32_t call = 0; call < 20; ++call) {
+        (void)net.call(others[299 - call], "multicast_boom", {100 + call, {}, ""});
+        const CallResult result = net.call(sleeper, "multicast_boom", {200 + call, {}, ""});
+        sent_count += result == CallResult::Sent ? 1u : 0u;
+        net.tick(2);
+    }
+    REQUIRE(net.find_on(1, others[150]).is_null());
+    REQUIRE(sent_count > 10);
+    REQUIRE(net.settle());
+    const std::vector<HeardCall>& heard = net.client(1).world.heard;
+    const auto of_sleeper = std::count_if(heard.begin(), heard.end(), [](const HeardCall& call) {
+        return call.number >= 200;
+    });
+    CHECK(static_cast<std::size_t>(of_sleeper) == sent_count);
+    CHECK(heard.size() < 20 + sent_count);  // some of the others passed it over
 }
 
 TEST_CASE("Dormancy: what comes into sight is awake for who was not said to let it sleep",
