@@ -227,6 +227,11 @@ class ConnectionPairs {
     void owe_part(std::uint32_t index, const LostPart& part) {
         owe_part(index, part, find_extra(index));
     }
+    /// The same of all of the object, where no part of it was lost apart from the rest.
+    void owe_whole(std::uint32_t index, VersionInterval versions) {
+        edit(index).return_unsent({versions, {}});
+        pending().set(index);
+    }
     /// The same for a caller that has looked up the pair's extra.
     void owe_part(std::uint32_t index, const LostPart& part, PairExtra* extra);
     /// The value was sent, and did not arrive as it is.

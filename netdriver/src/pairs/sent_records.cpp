@@ -176,11 +176,22 @@ void SentRecords::bundle_lost(const SentBundle& bundle) {
         }
         PairExtra* const extra = pairs_.find_extra(block.index);
         accounted_count += extra != nullptr && extra->complete.is_tracking() ? 1u : 0u;
-        resolve_block(extra, false);
+        if (extra != nullptr) {
+            resolve_block(extra, false);
+        }
         if (channel_state(pairs_[block.index]) == ChannelState::Closing) {
             return;  // nothing is owed any more
         }
-        owe_lost(block.index, extra, {{block.version - 1, block.version}, RepRange()});
+        const VersionInterval versions{block.version - 1, block.version};
+        // Most often; of the others what is lost may have to be kept apart.
+        const bool is_simple =
+            extra == nullptr || (extra->paused.is_empty() && extra->lost_parts.is_empty() &&
+                                 !block.needs_held_version);
+        if (is_simple) {
+            pairs_.owe_whole(block.index, versions);
+        } else {
+            owe_lost(block.index, extra, {versions, RepRange()});
+        }
     });
     packets_.take_accounted(accounted_count);
 }
