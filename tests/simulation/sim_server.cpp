@@ -281,9 +281,9 @@ void SimServer::called(Craft& craft, CraftFunction function, const Report& repor
         // Of an address that its client has left: several may have.
         constexpr std::uint32_t left_behind = 0x8000'0000;
         const std::uint32_t connection = connection_at(caller);
-        calls_.ran(connection != 0 ? connection
-                                   : left_behind | static_cast<std::uint32_t>(caller.value),
-                   function, craft.number, report.number);
+        calls_.ran(
+            connection != 0 ? connection : left_behind | static_cast<std::uint32_t>(caller.value),
+            function, craft.number, report.number);
     }
     const auto state = crafts_.find(handle);
     verdict_.require(Invariant::PresentCrafts, state != crafts_.end(),

@@ -89,9 +89,9 @@ class BundleBuilder {
     void give_back();
     /// Between flushes: gives back runs and room that were not needed lately, see KeptRoom.
     void trim();
-    /// Between flushes: of runs that somebody still holds after `old_flushes`, what nobody waits for
-    /// goes. A client that answers late, or never, would keep the list of all that changed for each
-    /// flush in its window. `mark_held(run, held)` says what is under way of one, as
+    /// Between flushes: of runs that somebody still holds after `old_flushes`, what nobody waits
+    /// for goes. A client that answers late, or never, would keep the list of all that changed for
+    /// each flush in its window. `mark_held(run, held)` says what is under way of one, as
     /// PacketSender::mark_held() does.
     template <typename MarkHeld>
     void thin_old_runs(MarkHeld mark_held) {

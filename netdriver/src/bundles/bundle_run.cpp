@@ -56,9 +56,8 @@ void BundleRun::keep_only(std::span<const std::uint64_t> held) {
     kept.reserve(held.size());
     for (std::uint32_t bundle = 0; bundle < held.size(); ++bundle) {
         kept.push_back({held[bundle], static_cast<std::uint32_t>(blocks.size())});
-        for_each_block(bundle, held[bundle], [&](std::uint64_t, const BundleBlock& block) {
-            blocks.push_back(block);
-        });
+        for_each_block(bundle, held[bundle],
+                       [&](std::uint64_t, const BundleBlock& block) { blocks.push_back(block); });
     }
     blocks_.swap(blocks);
     kept_.swap(kept);

@@ -189,8 +189,8 @@ class BundleRun {
                                                const BitRow& objects) const noexcept;
 
     /// Keeps these blocks alone, if they are few among those that it has: bit i of `held[b]` for
-    /// block i of bundle b. Bundles, and the bits that name their blocks, stay as they are. Requires
-    /// that the flush is over, and that nobody waits for the fate of another block.
+    /// block i of bundle b. Bundles, and the bits that name their blocks, stay as they are.
+    /// Requires that the flush is over, and that nobody waits for the fate of another block.
     void keep_only(std::span<const std::uint64_t> held);
     [[nodiscard]] bool keeps_all() const noexcept { return kept_.empty(); }
     /// Calls `visit(bit, const BundleBlock&)` for these blocks of a bundle, which are kept.

@@ -117,8 +117,7 @@ std::uint32_t PacketSender::bundles_with(std::uint32_t object_index,
     return count;
 }
 
-void PacketSender::mark_held(const BundleRun& run,
-                             std::span<std::uint64_t> held) const noexcept {
+void PacketSender::mark_held(const BundleRun& run, std::span<std::uint64_t> held) const noexcept {
     std::size_t begin = 0;
     std::size_t end = sent_bundles_.count();
     while (begin < end) {  // they stand in the order of their flushes

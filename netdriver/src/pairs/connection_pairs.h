@@ -47,8 +47,8 @@ namespace replayout {
 class ConnectionPairs {
   public:
     /// `changes` and `packets` outlive this.
-    ConnectionPairs(const ObjectStore& objects, const FlushChanges& changes,
-                    PacketSender& packets, PeerId peer, MemoryMeters& memory);
+    ConnectionPairs(const ObjectStore& objects, const FlushChanges& changes, PacketSender& packets,
+                    PeerId peer, MemoryMeters& memory);
 
     /// From now on, before anything is sent, every pair is checked against a copy of what the
     /// client holds; see PairValidator.

@@ -185,8 +185,8 @@ void SentRecords::bundle_lost(const SentBundle& bundle) {
         const VersionInterval versions{block.version - 1, block.version};
         // Most often; of the others what is lost may have to be kept apart.
         const bool is_simple =
-            extra == nullptr || (extra->paused.is_empty() && extra->lost_parts.is_empty() &&
-                                 !block.needs_held_version);
+            extra == nullptr ||
+            (extra->paused.is_empty() && extra->lost_parts.is_empty() && !block.needs_held_version);
         if (is_simple) {
             pairs_.owe_whole(block.index, versions);
         } else {

@@ -117,8 +117,8 @@ TEST_CASE("BundleRun: one that keeps some of its blocks says the same of these",
                 REQUIRE(sent.among(objects).blocks == among[i]);
                 REQUIRE(sent.block_count() == indices.size());
                 for (std::uint32_t index = 0; index < Run::object_count; ++index) {
-                    REQUIRE(sent.carries(index) == (std::find(indices.begin(), indices.end(),
-                                                              index) != indices.end()));
+                    REQUIRE(sent.carries(index) ==
+                            (std::find(indices.begin(), indices.end(), index) != indices.end()));
                 }
             }
         }

@@ -245,8 +245,9 @@ TEST_CASE("Dormancy: a call to a sleeper that comes into sight again shows it as
     CHECK(driver.is_dormant_for(peer, net.id_of(turret)));
 }
 
-TEST_CASE("Dormancy: a sleeper that is called and removed is not shown to a client that never had it",
-          "[netdriver][dormancy][rpc]") {
+TEST_CASE(
+    "Dormancy: a sleeper that is called and removed is not shown to a client that never had it",
+    "[netdriver][dormancy][rpc]") {
     CallFixture net;
     net.join();
     net.join();
@@ -292,7 +293,8 @@ TEST_CASE("Dormancy: no call passes over a client that joins and has the sleeper
     net.join();
     const PeerId joiner = CallFixture::client_peer(1);
     const auto has_sleeper = [&] {
-        return !net.find_on(1, sleeper).is_null() && driver.is_dormant_for(joiner, net.id_of(sleeper));
+        return !net.find_on(1, sleeper).is_null() &&
+               driver.is_dormant_for(joiner, net.id_of(sleeper));
     };
     for (int tick = 0; tick < 100 && !has_sleeper(); ++tick) {
         net.tick();
@@ -311,9 +313,8 @@ TEST_CASE("Dormancy: no call passes over a client that joins and has the sleeper
     REQUIRE(sent_count > 10);
     REQUIRE(net.settle());
     const std::vector<HeardCall>& heard = net.client(1).world.heard;
-    const auto of_sleeper = std::count_if(heard.begin(), heard.end(), [](const HeardCall& call) {
-        return call.number >= 200;
-    });
+    const auto of_sleeper = std::count_if(heard.begin(), heard.end(),
+                                          [](const HeardCall& call) { return call.number >= 200; });
     CHECK(static_cast<std::size_t>(of_sleeper) == sent_count);
     CHECK(heard.size() < 20 + sent_count);  // some of the others passed it over
 }
