@@ -204,9 +204,9 @@ class ReplicationServer {
     /// The world has no memory of an object.
     [[gnu::cold, gnu::noinline]] [[nodiscard]] RefusalText without_memory(
         const char* function, std::uint32_t index) const noexcept;
-    /// Why an object was not added.
+    /// Why an object was not added by the function that the game called.
     [[gnu::cold, gnu::noinline]] [[nodiscard]] RefusalText why_not_twice(
-        const RepLayout& layout, ObjectHandle object) const noexcept;
+        const char* called, const RepLayout& layout, ObjectHandle object) const noexcept;
     [[nodiscard]] static bool is_joined(const Client& client) noexcept;
     /// Null: there is none.
     [[nodiscard]] Client* find_client(PeerId peer) const;

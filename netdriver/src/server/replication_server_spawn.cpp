@@ -28,16 +28,18 @@ NetObjectId ReplicationServer::add_object(const RepLayout& layout, ObjectHandle 
 
 NetObjectId ReplicationServer::add(const RepLayout& layout, ObjectHandle object, NetObjectId outer,
                                    const SpawnParameters& parameters) {
+    const bool is_part = outer.generation != 0;
+    const char* const called = is_part ? "add_subobject" : "add_object";
     REPLAYOUT_EXPECT(!object.is_null(), NetObjectId(),
-                     "add_object: a \"%s\" without a handle: give it one that is not 0",
+                     "%s: a \"%s\" without a handle: give it one that is not 0", called,
                      std::string(layout.name()).c_str());
     REPLAYOUT_EXPECT(is_valid(parameters), NetObjectId(),
-                     "add_object: a \"%s\" whose stable name has more than %zu bytes or is not "
+                     "%s: a \"%s\" whose stable name has more than %zu bytes or is not "
                      "UTF-8, or whose numbers are not finite",
-                     std::string(layout.name()).c_str(), stable_name_bytes_max);
+                     called, std::string(layout.name()).c_str(), stable_name_bytes_max);
     const std::uint32_t number = layouts_.number_of_added(layout);
     REPLAYOUT_EXPECT(number != LayoutTable::no_number, NetObjectId(), "%s",
-                     unknown_layout("add_object", layout).c_str());
+                     unknown_layout(called, layout).c_str());
     if (objects_.object_count() >= settings_.config.channels_max) {
         end_oldest_departure();
     }
@@ -48,11 +50,11 @@ NetObjectId ReplicationServer::add(const RepLayout& layout, ObjectHandle object,
         return {};
     }
     const NetGUID guid = guids_.assign_to_new(object);
-    REPLAYOUT_EXPECT(!guid.is_null(), NetObjectId(), "%s", why_not_twice(layout, object).c_str());
+    REPLAYOUT_EXPECT(!guid.is_null(), NetObjectId(), "%s",
+                     why_not_twice(called, layout, object).c_str());
     forget_destroyed(parameters.stable_name);
     guids_.bind(guid, object);
     const NetObjectId id = objects_.add(layout, number, object, guid);
-    const bool is_part = outer.generation != 0;
     if (is_part) {
         objects_.attach(id.index, outer.index);
     }
@@ -79,10 +81,10 @@ NetObjectId ReplicationServer::add(const RepLayout& layout, ObjectHandle object,
     return id;
 }
 
-RefusalText ReplicationServer::why_not_twice(const RepLayout& layout,
+RefusalText ReplicationServer::why_not_twice(const char* called, const RepLayout& layout,
                                              ObjectHandle object) const noexcept {
     RefusalText text;
-    text.append("add_object: the handle of a ");
+    text.append("%s: the handle of a ", called);
     text.append_name(layout.name());
     text.append(" is that of ");
     const std::uint32_t index = objects_.find_index(guids_.find_guid(object));

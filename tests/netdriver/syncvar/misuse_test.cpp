@@ -184,8 +184,9 @@ TEST_CASE("Misuse, Unity: a SyncVar that is declared twice is refused", "[syncva
     CHECK(of_one_member.error().code == ErrorCode::DuplicateName);
 }
 
-TEST_CASE("Misuse, Unity: updates before listen() and from within callbacks are refused",
-          "[syncvar][misuse]") {
+TEST_CASE(
+    "Misuse, Unity: updates before listen() and connect() and from within callbacks are refused",
+    "[syncvar][misuse]") {
     ArenaGame game;
     game.join();
     game.settle();
@@ -198,6 +199,9 @@ TEST_CASE("Misuse, Unity: updates before listen() and from within callbacks are 
     NetworkServer idle({}, network.endpoint(PeerId{1}), game.types().get(), manager);
     idle.early_update({});
     idle.late_update({});
+    NetworkClient unconnected({}, network.endpoint(PeerId{2}), game.types().get(), manager);
+    unconnected.early_update({});
+    unconnected.late_update({});
     bool has_run = false;
     game.fighter_on(0, pawn).during_hook = [&](Fighter& fighter) {
         (void)fighter;
@@ -213,6 +217,8 @@ TEST_CASE("Misuse, Unity: updates before listen() and from within callbacks are 
     CHECK(game.client(0).driver().state() == ConnectionState::Joined);
     if (Refusals::are_told) {
         CHECK(refusals.count("_update: the server does not listen: call listen() before") == 2);
+        CHECK(refusals.count("_update: the client was never connected: call connect() before") ==
+              2);
         CHECK(refusals.count("_update: called from within a callback; do it after the update") ==
               2);
         CHECK(refusals.count("disconnect: called from within the world, a notify or a hook") == 1);

@@ -113,6 +113,10 @@ void NetworkClient::disconnect() {
 }
 
 void NetworkClient::early_update(NetTime now) {
+    REPLAYOUT_EXPECT(
+        is_started_, void(),
+        "early_update: the client was never connected: call connect() before, and look at "
+        "its Status");
     REPLAYOUT_EXPECT(!is_updating_, void(),
                      "early_update: called from within a callback; do it after the update");
     const detail::UpdateScope updating(is_updating_);
@@ -129,6 +133,10 @@ void NetworkClient::early_update(NetTime now) {
 }
 
 void NetworkClient::late_update(NetTime now) {
+    REPLAYOUT_EXPECT(
+        is_started_, void(),
+        "late_update: the client was never connected: call connect() before, and look at "
+        "its Status");
     REPLAYOUT_EXPECT(!is_updating_, void(),
                      "late_update: called from within a callback; do it after the update");
     const detail::UpdateScope updating(is_updating_);
