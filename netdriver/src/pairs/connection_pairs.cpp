@@ -62,11 +62,12 @@ CompleteVersions* ConnectionPairs::tracked(std::uint32_t index) noexcept {
 CompleteVersions& ConnectionPairs::track(std::uint32_t index) {
     PairExtra& extra = extra_of(index);
     if (!extra.complete.is_tracking()) {
-        extra.complete.begin(std::uint32_t{(*this)[index].in_flight} + bundles_with(index) -
+        const std::uint32_t bundles = bundles_with(index);
+        extra.complete.begin(std::uint32_t{(*this)[index].in_flight} + bundles -
                              extra.paused.count());
         tracked_.insert(index);
         ++tracked_count_;
-        packets_.add_accounted(bundles_with(index));
+        packets_.add_accounted(bundles);
     }
     return extra.complete;
 }

@@ -39,6 +39,8 @@
 #include "pair_extra.h"
 #include "pair_validator.h"
 
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -249,8 +251,10 @@ class ConnectionPairs {
         const std::size_t word = index >> 6;
         const std::uint64_t before =
             with_extra_.word(word) & ((std::uint64_t{1} << (index & 63)) - 1);
+        // Where few pairs have one there is none before it.
         const std::size_t place =
-            extras_before_[word] + static_cast<std::uint32_t>(std::popcount(before));
+            extras_before_[word] +
+            (before == 0 ? 0u : static_cast<std::uint32_t>(std::popcount(before)));
         REPLAYOUT_ASSERT(extras_.nth(place)->first == index);
         return place;
     }

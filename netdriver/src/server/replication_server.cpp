@@ -4,6 +4,7 @@
 #include "replication_server_client.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 
 namespace replayout {
