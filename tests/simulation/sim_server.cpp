@@ -278,7 +278,7 @@ void SimServer::called(Craft& craft, CraftFunction function, const Report& repor
     const bool is_of_client = function == CraftFunction::Steer || function == CraftFunction::Ping;
     const PeerId caller = driver_.current_call()->caller;
     if (is_of_client && !hostile.contains(caller)) {
-        // Of an address that its client has left: several may have.
+        // No client is at an address that it has left, and several clients may have left one.
         constexpr std::uint32_t left_behind = 0x8000'0000;
         const std::uint32_t connection = connection_at(caller);
         calls_.ran(

@@ -346,7 +346,7 @@ class BundleRun {
     void find_held() noexcept;
 
   private:
-    /// Of a bundle: which of its blocks are kept, and where the first of them stands.
+    /// Which blocks of a bundle are kept, and where the first of them stands.
     struct KeptBlocks {
         std::uint64_t blocks = 0;
         std::uint32_t first = 0;
