@@ -5,7 +5,7 @@
 // Callgrind (docs/limits.md):
 //
 //     a block of a bundle, lost                                            149
-//     the same of an object of which a remote function was called          216
+//     the same of an object of which a remote function was called          217
 //     a block of its own, lost, with what lies beside its pair             550
 //     the same of an object with keyed arrays, or a block of a bundle of
 //     such an object or one with atomic structs: what is lost is kept apart 730
