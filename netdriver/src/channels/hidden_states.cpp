@@ -39,8 +39,8 @@ bool HiddenStates::is_needed(std::uint32_t index, Version complete) const noexce
 bool HiddenStates::keep(std::uint32_t index) {
     pairs_.grow();
     forget(index);
-    if (!pairs_.has_object(index)) {
-        return true;
+    if (!pairs_.has_object(index) || pairs_.dormancy().dormant.test(index)) {
+        return true;  // what is dormant has been delivered, and changes after that are not for it
     }
     const Version complete = records_.complete_version(index);
     const bool is_opening = channel_state(pairs_[index]) == ChannelState::OpenSent;
@@ -99,7 +99,14 @@ bool HiddenStates::encode(std::uint32_t index, Version complete, State& state) {
 }
 
 bool HiddenStates::is_at_rest(std::uint32_t index) const noexcept {
-    return channel_state(pairs_[index]) == ChannelState::Open && bunch_count(pairs_[index]) == 0;
+    switch (channel_state(pairs_[index])) {
+        case ChannelState::Open:
+            return bunch_count(pairs_[index]) == 0;
+        case ChannelState::Closed:
+            return true;  // the client has it, as it is dormant
+        default:
+            return false;
+    }
 }
 
 const HiddenStates::State* HiddenStates::find(std::uint32_t index) const noexcept {
@@ -108,7 +115,7 @@ const HiddenStates::State* HiddenStates::find(std::uint32_t index) const noexcep
 }
 
 void HiddenStates::send_ahead(std::uint32_t index) {
-    REPLAYOUT_ASSERT(is_at_rest(index));
+    REPLAYOUT_ASSERT(is_at_rest(index) && channel_state(pairs_[index]) == ChannelState::Open);
     const Vector<std::byte>& block = states_.at(index).block;
     const std::uint32_t fragments = packets_.reliable().fragment_count(block.size());
     if (fragments + 1 >= bunch_count_max || !packets_.has_window_for_value(block.size())) {

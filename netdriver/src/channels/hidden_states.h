@@ -49,12 +49,13 @@ class HiddenStates {
     /// Keeps what calls need of the object, as of now. False, and nothing is kept: it is larger
     /// than bunch_bytes_max, or all that is kept would exceed reliable_waiting_bytes_max.
     [[nodiscard]] bool keep(std::uint32_t index);
-    /// The object's channel is open, and nothing that was sent on it may still change the object.
+    /// Nothing that was sent on the object's channel may still change the object: the channel is
+    /// open, or closed because the object is dormant.
     [[nodiscard]] bool is_at_rest(std::uint32_t index) const noexcept;
     /// Null: calls need nothing of the object, or the client has it.
     [[nodiscard]] const State* find(std::uint32_t index) const noexcept;
     /// It does not fit beside a call. Queues it as a bunch if there is room, and keeps it no
-    /// longer. Requires is_at_rest().
+    /// longer. Requires is_at_rest(), and an open channel.
     void send_ahead(std::uint32_t index);
     void forget(std::uint32_t index) noexcept;
 

@@ -135,8 +135,17 @@ bool CallSender::is_meant(const OutgoingCall& call, const NamedObject& named) co
         return false;  // the receiver has no such object, or will not have it: null, as it should
     }
     // One that is dormant here the receiver has as it is to stay, or is not to have; one that is
-    // not relevant it is not to have. Only the target wakes.
-    return &named == &call.named.front() || !pairs_.dormancy().is_resting(named.index);
+    // not relevant it is not to have, unless it was removed and leaves behind its calls. Only the
+    // target wakes.
+    const PairDormancy& dormancy = pairs_.dormancy();
+    return &named == &call.named.front() || !dormancy.is_resting(named.index) ||
+           (dormancy.leaving.test(named.index) && !dormancy.frozen.test(named.index) &&
+            !dormancy.dormant.test(named.index));
+}
+
+bool CallSender::needs_channel(const OutgoingCall& call, const NamedObject& named) const noexcept {
+    return is_meant(call, named) ||
+           (is_meant_as_hidden(call, named) && hidden_states_.find(named.index) != nullptr);
 }
 
 SendOutcome CallSender::send_call(OutgoingCall& call) {
@@ -145,7 +154,8 @@ SendOutcome CallSender::send_call(OutgoingCall& call) {
     }
     note_versions(call);  // one may have become what the call means since
     for (const NamedObject& named : call.named) {
-        if (is_meant(call, named) && channel_state(pairs_[named.index]) == ChannelState::Closed) {
+        if (needs_channel(call, named) &&
+            channel_state(pairs_[named.index]) == ChannelState::Closed) {
             if (const SendOutcome outcome = channels_.open_channel(named.index);
                 outcome != SendOutcome::Done) {
                 return outcome;
@@ -376,6 +386,9 @@ bool CallSender::collect_hidden_block(std::uint32_t index, std::size_t& bytes) {
     const HiddenStates::State* state = hidden_states_.find(index);
     if (state == nullptr) {
         return true;
+    }
+    if (channel_state(pairs_[index]) != ChannelState::Open) {
+        return false;  // it was woken before it was hidden, and waits to be opened
     }
     const std::size_t offset = call_blocks_end();
     const std::size_t size = state->block.size();

@@ -118,12 +118,16 @@ class CallSender {
     /// Where the next of them goes in Scratch::body.
     [[nodiscard]] std::size_t call_blocks_end() const noexcept;
     void write_call_blocks();
-    /// Whether the call waits for `named`: it is alive, and is the target or not dormant.
+    /// Whether the call waits for `named`: it is alive, and is the target, or neither dormant nor
+    /// hidden.
     [[nodiscard]] bool is_meant(const OutgoingCall& call, const NamedObject& named) const noexcept;
     [[nodiscard]] bool is_named_alive(const NamedObject& named) const noexcept;
     /// It was hidden, and so was the target: what it was then goes with the call.
     [[nodiscard]] bool is_meant_as_hidden(const OutgoingCall& call,
                                           const NamedObject& named) const noexcept;
+    /// The call cannot go before the client's channel of `named` is open, or is being opened.
+    [[nodiscard]] bool needs_channel(const OutgoingCall& call,
+                                     const NamedObject& named) const noexcept;
     /// Adds its block to those that go with the call, and its size to `bytes`. False: the call
     /// waits.
     [[nodiscard]] bool collect_hidden_block(std::uint32_t index, std::size_t& bytes);

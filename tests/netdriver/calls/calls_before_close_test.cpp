@@ -550,6 +550,71 @@ TEST_CASE("Calls before a close: a client that has it asleep hears them, too",
     CHECK(diary.lines == Lines{"tell 1", "despawn"});
 }
 
+TEST_CASE("Calls before a close: a call of a hidden object that names a part asleep does not wait",
+          "[netdriver][rpc][subobjects][interest][dormancy]") {
+    enum class Part { Closing, Asleep, Woken };
+    for (const Part part : {Part::Closing, Part::Asleep, Part::Woken}) {
+        INFO("closing, asleep, woken: " << static_cast<int>(part));
+        CallFixture net;
+        const ObjectHandle tank = net.join_with_turret();
+        NetDriver& driver = net.server().driver;
+        const ObjectHandle gun = net.server().world.add();
+        const NetObjectId gun_id = driver.add_subobject(net.id_of(tank), turret_layout(), gun);
+        net.server().world.turret(gun).power = 3;
+        REQUIRE(net.settle());
+        driver.set_dormancy(net.id_of(tank), NetDormancy::DormantAll);
+        if (part == Part::Closing) {
+            net.tick(1);
+        } else {
+            REQUIRE(net.settle());
+        }
+        Diary diary(net.client(0).world);
+        net.server().world.turret(gun).power = 4;
+        if (part == Part::Woken) {
+            driver.set_dormancy(net.id_of(tank), NetDormancy::Awake);
+        }
+        (void)net.call(tank, "client_tell", {1, gun, ""});
+        hide(net, 0, tank);
+        net.tick(20);
+        CHECK(diary.lines == Lines{"tell 1", "despawn", "despawn"});
+        REQUIRE(net.client(0).world.heard.size() == 1);
+        CHECK(net.client(0).world.heard.back().target_power == (part == Part::Woken ? 4u : 3u));
+        CHECK(driver.stats().calls_dropped == 0);
+        REQUIRE(net.settle());
+        driver.remove_object(gun_id);
+        net.server().world.remove(gun);
+        net.remove(tank);
+        REQUIRE(net.settle());
+        CHECK(driver.object_count() == 0);
+    }
+}
+
+TEST_CASE("Calls before a close: a part that is removed with its outer is as it was at the call",
+          "[netdriver][rpc][subobjects]") {
+    for (std::uint32_t lost = 0; lost < 64; ++lost) {
+        INFO("the first packets, as bits, 1 is lost: " << lost);
+        CallFixture net;
+        const ObjectHandle tank = net.join_with_turret();
+        NetDriver& driver = net.server().driver;
+        const ObjectHandle gun = net.server().world.add();
+        (void)driver.add_subobject(net.id_of(tank), turret_layout(), gun);
+        REQUIRE(net.settle());
+        Diary diary(net.client(0).world);
+        Turret& state = net.server().world.turret(gun);
+        state.pages.fill(std::string(500, 'a'));  // all of it is more than a packet holds
+        state.power = 3;
+        (void)net.call(tank, "client_tell", {1, gun, ""});
+        net.remove(tank);
+        net.server().world.remove(gun);
+        std::uint32_t count = 0;
+        net.server().transport.set_script(
+            [&](Bytes&) { return count >= 6 || ((lost >> count++) & 1) == 0; });
+        REQUIRE(net.settle());
+        CHECK(diary.lines == Lines{"tell 1", "despawn", "despawn"});
+        CHECK(net.client(0).world.heard.back().target_power == 3);
+    }
+}
+
 TEST_CASE("Calls before a close: a client that joins meanwhile is not shown the removed object",
           "[netdriver][rpc]") {
     CallFixture net;
