@@ -54,6 +54,7 @@ bool LeavingChannels::leave_hidden(std::uint32_t index) {
     const bool is_kept = hidden_states_.keep(index);
     if (pairs_.has_object(index)) {
         pairs_.dormancy().frozen.insert(index);
+        channels_.stop_incoming_calls(index);
     }
     leave(index, ChannelCloseReason::Relevancy);
     pairs_.pending().clear(index);

@@ -75,8 +75,14 @@ std::uint16_t ObjectChannels::end_messages(std::uint32_t index) {
     return sequence;
 }
 
+void ObjectChannels::stop_incoming_calls(std::uint32_t index) {
+    // The client counts as taken what arrives from now on, so nothing may wait for it here.
+    stats_.calls_dropped += incoming_calls_.stop(ObjectStore::channel_of(index));
+}
+
 void ObjectChannels::queue_close(std::uint32_t index, std::uint16_t sequence,
                                  ChannelCloseReason reason) {
+    stop_incoming_calls(index);
     const std::array<std::byte, close_payload_bytes> payload = {static_cast<std::byte>(reason)};
     BunchHeader header;
     header.channel = ObjectStore::channel_of(index);

@@ -54,6 +54,14 @@ void ReliableReceiver::drop_bytes() noexcept {
     parts_ = Vector<std::byte>(parts_.get_stored_allocator());
 }
 
+std::uint32_t ReliableReceiver::waiting_messages() const noexcept {
+    return static_cast<std::uint32_t>(
+        std::count_if(waiting_.begin(), waiting_.end(), [](const auto& entry) {
+            const BunchHeader& header = entry.second.header;
+            return !header.is_partial || header.is_partial_final;
+        }));
+}
+
 void ReliableReceiver::drop_parts() noexcept {
     drop_bytes();
     is_partial_open_ = false;

@@ -63,6 +63,9 @@ class ReliableReceiver {
         return (is_partial_open_ || !waiting_.empty()) && progress_ <= time;
     }
 
+    /// Messages whose end waits here for a bunch before it.
+    [[nodiscard]] std::uint32_t waiting_messages() const noexcept;
+
     /// As new, for the next life of the channel.
     void reset();
 

@@ -120,6 +120,16 @@ bool RemoteFunctionReceiver::is_stuck_since(NetTime time) const noexcept {
            });
 }
 
+std::uint32_t RemoteFunctionReceiver::stop(ChannelIndex channel) {
+    const auto found = receivers_.find(channel.value);
+    if (found == receivers_.end()) {
+        return 0;
+    }
+    const std::uint32_t count = found->second.waiting_messages();
+    receivers_.erase(found);
+    return count;
+}
+
 void RemoteFunctionReceiver::channel_closed(ChannelIndex channel) {
     receivers_.erase(channel.value);
     (void)drop_due_of(channel);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // Remote calls larger than a packet, which go in parts.
+#include <replayout/netdriver/interest.h>
 #include <replayout/netdriver/net_driver.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -229,6 +232,69 @@ TEST_CASE("Large calls: never come before what they name, nor before the state t
             CHECK(heard[i].power >= i + 1);
             CHECK(heard[i].target_power == 101 + i);
         }
+    }
+}
+
+TEST_CASE("Large calls: parts for an object that is on its way out take no room of other calls",
+          "[netdriver][rpc][limits]") {
+    enum class Way { Removed, Hidden, Dormant };
+    for (std::size_t i = 0; i < 12; ++i) {
+        const Way way = std::array{Way::Removed, Way::Hidden, Way::Dormant}[i % 3];
+        const int ticks = 1 + static_cast<int>(i / 3);
+        INFO("removed, hidden, dormant: " << static_cast<int>(way) << ", after ticks: " << ticks);
+        CallFixtureOptions options = small_packets();
+        for (NetConfig* config : {&options.server, &options.client}) {
+            config->bunch_bytes_max = 2'000;
+            config->reliable_waiting_bytes_max = config->client_waiting_bytes_max = 2'000;
+        }
+        CallFixture net(options);
+        const ObjectHandle leaving = net.join_with_turret();
+        const ObjectHandle other = net.add_owned(0);
+        REQUIRE(net.settle());
+        NetDriver& driver = net.server().driver;
+        // The client does not learn of the close, and loses the first part of each call.
+        net.server().transport.set_script([](Bytes& datagram) {
+            const auto packet = parse_packet(datagram);
+            return !packet || std::none_of(packet->bunches.begin(), packet->bunches.end(),
+                                           [](const Bunch& bunch) { return bunch.header.is_close; });
+        });
+        int lost = 0;
+        net.client(0).transport.set_script([&](Bytes& datagram) {
+            const std::vector<std::uint16_t> parts = parts_in(datagram);
+            const bool is_first = std::find(parts.begin(), parts.end(), 2) != parts.end();
+            return !(is_first && lost++ < 1);
+        });
+        const auto deliver = [&](ObjectHandle object, std::uint32_t number) {
+            CHECK(net.call_from(0, object, "server_fire", {number, {}, ""}) == CallResult::Sent);
+            CHECK(net.call_with_from(0, object, "server_deliver", make_cargo(number, 1'700)) ==
+                  CallResult::Sent);
+        };
+        deliver(leaving, 1);
+        net.tick(ticks);
+        if (way == Way::Removed) {
+            net.remove(leaving);
+        } else if (way == Way::Hidden) {
+            CHECK(net.call(leaving, "client_tell", {9, {}, std::string(300, 'x')}) ==
+                  CallResult::Sent);
+            driver.interest().set_relevant_for(CallFixture::client_peer(0), net.id_of(leaving),
+                                               false);
+        } else {
+            driver.set_dormancy(net.id_of(leaving), NetDormancy::DormantAll);
+        }
+        net.tick(30);
+        CHECK(lost == 2);  // and came once more
+        lost = 0;
+        deliver(other, 2);
+        net.tick(30);
+        CHECK(lost == 2);
+        CHECK(driver.connection_count() == 1);
+        const Numbers delivered = heard(net.server(), "deliver");
+        REQUIRE_FALSE(delivered.empty());
+        CHECK(delivered.back() == 2);
+        net.server().transport.set_script(nullptr);
+        REQUIRE(net.settle());
+        // Each call ran, or counts as dropped.
+        CHECK(net.server().world.heard.size() + driver.stats().calls_dropped == 4);
     }
 }
 
