@@ -42,7 +42,10 @@ bool HiddenStates::keep(std::uint32_t index) {
     if (!pairs_.has_object(index) || pairs_.dormancy().dormant.test(index)) {
         return true;  // what is dormant has been delivered, and changes after that are not for it
     }
-    const Version complete = records_.complete_version(index);
+    Version complete = records_.complete_version(index);
+    if (const PairExtra* extra = pairs_.find_extra(index)) {
+        complete = extra->paused.complete_with(complete, pairs_[index].sent_version);
+    }
     const bool is_opening = channel_state(pairs_[index]) == ChannelState::OpenSent;
     if (!is_needed(index, is_opening ? 0 : complete)) {
         return true;

@@ -57,6 +57,9 @@ class PausedValues {
     /// One that was owed when the object was at that version, or before, is under way, or waits.
     [[nodiscard]] bool is_any_as_old_as(Version version) const noexcept;
     [[nodiscard]] bool contains(RepHandle handle) const noexcept;
+    /// Through which version the receiver has all of the object once what is under way has arrived,
+    /// if it has all else through `complete`, and the pair was sent `sent_version`.
+    [[nodiscard]] Version complete_with(Version complete, Version sent_version) const noexcept;
     /// Sets the handles that are paused.
     void add_to(ChangeMask& handles) const noexcept;
     /// Takes away from `owed` what is paused. To be called after ChangelistState::collect_owed.

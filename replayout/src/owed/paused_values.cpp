@@ -15,6 +15,14 @@ bool PausedValues::is_any_as_old_as(Version version) const noexcept {
                        [&](const Entry& entry) { return entry.since <= version; });
 }
 
+Version PausedValues::complete_with(Version complete, Version sent_version) const noexcept {
+    for (const Entry& entry : entries_) {
+        const VersionInterval missed = entry.missed(sent_version);
+        complete = missed.is_empty() ? complete : std::min(complete, missed.after);
+    }
+    return complete;
+}
+
 void PausedValues::add_to(ChangeMask& handles) const noexcept {
     for (const Entry& entry : entries_) {
         handles.set_range(entry.handles.handle_begin - 1,

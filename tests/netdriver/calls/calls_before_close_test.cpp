@@ -14,6 +14,7 @@
 #include "support/checks/catch.h"
 #include "support/checks/contains.h"
 #include "support/checks/log_spy.h"
+#include "support/hostile/packet_forge.h"
 #include "support/worlds/call_game.h"
 
 namespace replayout::test {
@@ -247,6 +248,42 @@ TEST_CASE("Calls before a close: state larger than a packet goes ahead of a hidd
     REQUIRE(net.settle());
     CHECK(diary.lines == Lines{"tell 1", "tell 2", "despawn"});
     CHECK(pages == std::vector<std::string>(2, std::string(900, 'a')));
+}
+
+TEST_CASE("Calls before a close: a hidden object's call sees a large value as it was at the call",
+          "[netdriver][rpc][interest]") {
+    CallFixtureOptions options;
+    options.server.packet_bytes_max = options.client.packet_bytes_max = 256;
+    CallFixture net(options);
+    const ObjectHandle turret = net.join_with_turret();
+    Diary diary(net.client(0).world);
+    Turret& state = net.turret(turret);
+    // What goes in parts is lost, and all else arrives.
+    bool is_dropping = true;
+    net.server().transport.set_script([&](Bytes& datagram) {
+        const auto packet = parse_packet(datagram);
+        return !is_dropping || !packet ||
+               std::none_of(packet->bunches.begin(), packet->bunches.end(),
+                            [](const Bunch& bunch) { return bunch.header.is_partial; });
+    });
+    state.pages[3].assign(800, 'a');
+    net.tick();
+    state.pages[3].assign(800, 'b');
+    state.power = 7;
+    (void)net.call(turret, "client_tell", {1, {}, ""});
+    net.tick(10);
+    hide(net, 0, turret);
+    state.pages[3] = "newer";
+    net.tick(2);
+    is_dropping = false;
+    std::string page;
+    net.client(0).world.on_callee = [&](const Machine& callee, const Order&) {
+        page = static_cast<const Turret&>(callee).pages[3];
+        CHECK(callee.power == 7);
+    };
+    REQUIRE(net.settle());
+    CHECK(diary.lines == Lines{"tell 1", "despawn"});
+    CHECK(page == std::string(800, 'b'));
 }
 
 TEST_CASE("Calls before a close: a hidden object whose calls need too much goes at once",

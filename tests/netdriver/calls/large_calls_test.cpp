@@ -255,8 +255,9 @@ TEST_CASE("Large calls: parts for an object that is on its way out take no room 
         // The client does not learn of the close, and loses the first part of each call.
         net.server().transport.set_script([](Bytes& datagram) {
             const auto packet = parse_packet(datagram);
-            return !packet || std::none_of(packet->bunches.begin(), packet->bunches.end(),
-                                           [](const Bunch& bunch) { return bunch.header.is_close; });
+            return !packet ||
+                   std::none_of(packet->bunches.begin(), packet->bunches.end(),
+                                [](const Bunch& bunch) { return bunch.header.is_close; });
         });
         int lost = 0;
         net.client(0).transport.set_script([&](Bytes& datagram) {
