@@ -461,7 +461,7 @@ TEST_CASE("NetSerialize: whatever binds and unbinds in whatever order, reference
                 continue;
             }
             Rope& server = pair.server;
-            server.bond = {pick(), pick(), static_cast<std::uint8_t>(step)};
+            server.bond = {pick(), pick(), static_cast<std::uint8_t>(step + 1)};  // never as it was
             server.plain = pick();
             server.bonds.resize(random.below(4));
             if (!server.bonds.empty()) {
