@@ -128,7 +128,7 @@ class TankStage {
 }  // namespace
 
 TEST_CASE("Destroyed parts: at random over a network that loses, all show the same tanks",
-          "[netdriver][subobjects]") {
+          "[netdriver][subobjects][random]") {
     const SeedRange seeds = seed_range(run_seed() % 1'000'000 * 1'000 + 1, 200);
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
         INFO("REPLAYOUT_SEED=" << seed);

@@ -232,7 +232,7 @@ std::uint64_t play_class(Game& game, std::uint64_t seed, Edit edit) {
 }  // namespace
 
 TEST_CASE("Dormancy: at random over a network that loses, every client ends equal, shared or not",
-          "[netdriver][dormancy]") {
+          "[netdriver][dormancy][random]") {
     const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 20);
     std::uint64_t went_dormant = 0;
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
@@ -250,7 +250,7 @@ TEST_CASE("Dormancy: at random over a network that loses, every client ends equa
 }
 
 TEST_CASE("Dormancy: at random with conditions and waiting values, every client ends right",
-          "[netdriver][dormancy]") {
+          "[netdriver][dormancy][random]") {
     const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 20);
     std::uint64_t went_dormant = 0;
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
@@ -308,7 +308,7 @@ TEST_CASE("Dormancy: at random with conditions and waiting values, every client 
 }
 
 TEST_CASE("Dormancy: at random with custom deltas, every client ends equal",
-          "[netdriver][dormancy]") {
+          "[netdriver][dormancy][random]") {
     const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 10);
     std::uint64_t went_dormant = 0;
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {

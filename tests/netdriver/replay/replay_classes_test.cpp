@@ -55,7 +55,7 @@ class ClassScreen final : public NetWorld {
 }  // namespace
 
 TEST_CASE("Replay: every kind of property is right at each tick and wherever is sought",
-          "[netdriver][replay]") {
+          "[netdriver][replay][random]") {
     const SeedRange seeds = seed_range(1, 3);
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
         INFO("seed " << seed);

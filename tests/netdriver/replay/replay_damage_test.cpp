@@ -104,7 +104,7 @@ struct Judgement {
 
 TEST_CASE(
     "Replay: changed, cut or spliced, a recording is a typed error or shows what was recorded",
-    "[netdriver][replay][damage]") {
+    "[netdriver][replay][damage][random]") {
     const Tapes tapes;
     // Else the same state twice would hide one that is shown at the wrong time.
     REQUIRE(tapes.first.texts.begin()->second != tapes.second.texts.begin()->second);

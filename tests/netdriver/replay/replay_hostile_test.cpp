@@ -89,7 +89,7 @@ TEST_CASE("Replay: any byte that is another is refused, or harms nothing that is
 }
 
 TEST_CASE("Replay: pieces of recordings in any order are refused, or show one of them",
-          "[netdriver][replay][hostile]") {
+          "[netdriver][replay][hostile][random]") {
     const Tape first(1'000);
     const Tape second(2'000);
     const Bytes a = first.bytes();
@@ -192,7 +192,7 @@ TEST_CASE("Replay: whatever a file says of its sizes, memory is bounded by what 
 }
 
 TEST_CASE("Replay: packets that no server sends are refused, though the file is whole",
-          "[netdriver][replay][hostile]") {
+          "[netdriver][replay][hostile][random]") {
     const SeedRange seeds = seed_range(1, 200);
     std::uint32_t refused = 0;
     const Tape tape(1'000);

@@ -126,7 +126,7 @@ void check_random_seeks(const RecordedGame& game, std::span<const std::byte> byt
 }  // namespace
 
 TEST_CASE("Replay: every tick is shown as it was, and so is any that is sought",
-          "[netdriver][replay]") {
+          "[netdriver][replay][random]") {
     const SeedRange seeds = seed_range(1, 4);
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
         INFO("seed " << seed);
@@ -248,7 +248,7 @@ TEST_CASE("Replay: what takes the place of an object that goes is there in the s
 }
 
 TEST_CASE("Replay: a recording that was cut off is good up to its last whole frame",
-          "[netdriver][replay]") {
+          "[netdriver][replay][random]") {
     const std::uint64_t seed = seed_range(1, 1).first;
     INFO("seed " << seed);
     ReplayRecorderSettings settings;
@@ -502,7 +502,7 @@ TEST_CASE("Replay: a sink that fails ends the recording, and harms nobody", "[ne
 }
 
 TEST_CASE("Replay: neither sharing nor threads change a byte of a recording",
-          "[netdriver][replay]") {
+          "[netdriver][replay][random]") {
     const std::uint64_t seed = seed_range(5, 1).first;
     INFO("seed " << seed);
     const auto record = [&](SharingLevel sharing, Executor* executor) {

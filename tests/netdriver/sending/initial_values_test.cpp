@@ -118,7 +118,7 @@ struct Safe {
 }  // namespace
 
 TEST_CASE("Conditions: a new owner is sent what was passed over, while parts are lost",
-          "[netdriver][conditions]") {
+          "[netdriver][conditions][random]") {
     const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 200);
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
         INFO("REPLAYOUT_SEED=" << seed);
@@ -204,7 +204,7 @@ TEST_CASE("Conditions: what was left out keeps nobody awake who may not see it a
 }
 
 TEST_CASE("Remote functions: no call overtakes what is sent only at first and to owners",
-          "[netdriver][rpc][conditions]") {
+          "[netdriver][rpc][conditions][random]") {
     const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 200);
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
         INFO("REPLAYOUT_SEED=" << seed);

@@ -168,7 +168,7 @@ TEST_CASE("UNet packed integers: every value up to the fourth form has one form,
 TEST_CASE(
     "UNet packed integers: random values of all widths come back, and bytes that are read are "
     "the bytes that are written",
-    "[syncvar][unet_packed]") {
+    "[syncvar][unet_packed][random]") {
     const SeedRange seeds = seed_range(1, 20);
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
         INFO("REPLAYOUT_SEED=" << seed);

@@ -218,7 +218,7 @@ TEST_CASE("UNet packets: writing and reading one takes nothing from the heap",
 }
 
 TEST_CASE("UNet packets: whatever bytes come, every one is in a message or dropped, and counted",
-          "[syncvar][unet_packet]") {
+          "[syncvar][unet_packet][random]") {
     const SeedRange seeds = seed_range(1, 200);
     std::uint64_t whole_packets = 0;
     std::uint64_t cut_packets = 0;

@@ -148,7 +148,7 @@ UNetError read_delta(Everything& value, std::span<const std::byte> bytes,
 }
 
 TEST_CASE("UNet random: sections of either form bring every variable of the mask, and no other",
-          "[syncvar][unet_random]") {
+          "[syncvar][unet_random][random]") {
     const SeedRange seeds = seed_range(1, 300);
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
         INFO("REPLAYOUT_SEED=" << seed);
@@ -178,7 +178,7 @@ TEST_CASE("UNet random: sections of either form bring every variable of the mask
     }
 }
 
-TEST_CASE("UNet random: a section that is cut anywhere is an error", "[syncvar][unet_random]") {
+TEST_CASE("UNet random: a section that is cut anywhere is an error", "[syncvar][unet_random][random]") {
     const SeedRange seeds = seed_range(1, 40);
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
         INFO("REPLAYOUT_SEED=" << seed);
@@ -197,7 +197,7 @@ TEST_CASE("UNet random: a section that is cut anywhere is an error", "[syncvar][
 
 TEST_CASE(
     "UNet random: bytes that were changed are read or refused, and nothing behind them is read",
-    "[syncvar][unet_random]") {
+    "[syncvar][unet_random][random]") {
     const SeedRange seeds = seed_range(1, 300);
     std::uint64_t refused = 0;
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
@@ -224,7 +224,7 @@ TEST_CASE(
 }
 
 TEST_CASE("UNet random: payloads of noise are read or refused, and nothing behind them is read",
-          "[syncvar][unet_random]") {
+          "[syncvar][unet_random][random]") {
     const SeedRange seeds = seed_range(1, 2000);
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
         INFO("REPLAYOUT_SEED=" << seed);

@@ -524,7 +524,7 @@ class RandomConditionsGame {
 }  // namespace
 
 TEST_CASE("Unreal conformance 5: owners, roles and switches at random, over a network that loses",
-          "[netdriver][conditions]") {
+          "[netdriver][conditions][random]") {
     const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 200);
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
         INFO("REPLAYOUT_SEED=" << seed);

@@ -200,7 +200,7 @@ void attack(std::uint64_t seed, Outcome& outcome) {
 }  // namespace
 
 TEST_CASE("Hostile blocks: of keyed arrays and deltas they are read or refused, within limits",
-          "[replayout][receive_hostile]") {
+          "[replayout][receive_hostile][random]") {
     constexpr std::uint64_t seed_count = 30;
     const SeedRange seeds = seed_range(run_seed() * 1'000'000, seed_count);
     Outcome outcome;

@@ -308,7 +308,7 @@ TEST_CASE("Net delta: what builds on one that was taken back is owed from what i
 }
 
 TEST_CASE("Net delta: whatever is lost, each delta is written from what its receiver holds",
-          "[replayout][net_delta]") {
+          "[replayout][net_delta][random]") {
     const SeedRange seeds = seed_range(run_seed() * 1'000 + 1, 20);
     for (std::uint64_t i = 0; i < seeds.count; ++i) {
         play(seeds.first + i);
