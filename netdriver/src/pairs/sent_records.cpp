@@ -97,11 +97,18 @@ void SentRecords::return_unsent(const TakenOfPair& taken, const RepRange& range)
 void SentRecords::return_unsent_before(const TakenOfPair& taken, const RepCursor& cursor) {
     TakenOfPair rest = taken;
     rest.is_initial = false;
+    carried_parts_.clear();
+    const Version version = pairs_[taken.index].sent_version;
     if (cursor.handle.value > 1) {
-        return_unsent(rest, {1, cursor.handle.value});
+        collect_owed_within(taken.position, version, {1, cursor.handle.value}, carried_parts_);
     }
     if (cursor.element > 0) {
-        return_unsent(rest, {cursor.handle.value, cursor.handle.value + 1, 0, cursor.element});
+        collect_owed_within(taken.position, version,
+                            {cursor.handle.value, cursor.handle.value + 1, 0, cursor.element},
+                            carried_parts_);
+    }
+    if (!carried_parts_.empty()) {
+        owe_carried(rest);
     }
 }
 

@@ -61,6 +61,11 @@ class LostParts {
 void collect_carried(const OwedVersions& position, Version version, const RepRange& range,
                      Vector<LostPart>& carried, bool keeps_versions_apart = false);
 
+/// What is owed within `range` of an object at `version` to a pair at `position`, none where nothing
+/// is. Appended to `owed`.
+void collect_owed_within(const OwedVersions& position, Version version, const RepRange& range,
+                         Vector<LostPart>& owed);
+
 /// What is owed again where a block in parts for `position`, of an object at `version`, ends before
 /// the value at `handle`, or before that place in it. Appended to `unsent`.
 void collect_unsent(const OwedVersions& position, Version version, RepHandle handle,

@@ -97,21 +97,29 @@ void collect_carried(const OwedVersions& position, Version version, const RepRan
         return;
     }
     const std::size_t first = carried.size();
+    collect_owed_within(position, version, range, carried);
+    if (carried.size() == first) {
+        // What completes an atomic group need not be owed by itself.
+        carried.push_back({hull(sent, position.lost), range});
+    }
+}
+
+void collect_owed_within(const OwedVersions& position, Version version, const RepRange& range,
+                         Vector<LostPart>& owed) {
+    const VersionInterval sent{position.sent_version, version};
     if (!sent.is_empty()) {
-        carried.push_back({sent, range});
+        owed.push_back({sent, range});
+    }
+    if (position.lost.is_empty()) {
+        return;
     }
     const LostPart single{position.lost, position.lost_range};
     const std::span<const LostPart> lost =
         position.lost_parts.empty() ? std::span(&single, 1) : position.lost_parts;
     for (const LostPart& part : lost) {
-        const RepRange both = overlap(part.range, range);
-        if (!position.lost.is_empty() && !both.is_empty()) {
-            carried.push_back({part.versions, both});
+        if (const RepRange both = overlap(part.range, range); !both.is_empty()) {
+            owed.push_back({part.versions, both});
         }
-    }
-    if (carried.size() == first) {
-        // What completes an atomic group need not be owed by itself.
-        carried.push_back({hull(sent, position.lost), range});
     }
 }
 

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "support/checks/catch.h"
+#include "support/checks/run_seed.h"
+#include "support/checks/seeded_random.h"
 #include "support/hostile/packet_forge.h"
 #include "support/worlds/class_game.h"
 #include "support/worlds/net_fixture.h"
@@ -587,6 +589,40 @@ TEST_CASE("NetDriver: an object with more fragments than are counted waits with 
     net.archive(archive).pages[3] = text_of_size(900'000, 7);
     REQUIRE(net.settle(6'000));
     CHECK(net.client_text(0) == net.server_text());
+}
+
+TEST_CASE("NetDriver: under a cap an object of small and large values arrives, each value once",
+          "[netdriver][net_driver][rates][random]") {
+    const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 40);
+    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+        INFO("REPLAYOUT_SEED=" << seed);
+        SeededRandom random(seed);
+        NetFixtureOptions options;
+        options.link.latency_ms = random.between(5, 60);
+        options.server.bytes_per_second_max = random.between(6'000, 40'000);
+        NetFixture net(options);
+        const std::uint32_t client_count = random.between(1, 3);
+        for (std::uint32_t i = 0; i < client_count; ++i) {
+            net.join();
+        }
+        REQUIRE(net.settle());
+        const ObjectHandle archive = net.add_archive();
+        std::size_t bytes = 0;
+        for (std::uint32_t page = 0; page < 8; ++page) {
+            constexpr std::uint32_t sizes[] = {0, 40, 1'000, 4'000};
+            net.archive(archive).pages[page] = text_of_size(random.below(random.pick(sizes) + 1));
+            bytes += net.archive(archive).pages[page].size();
+        }
+        const std::uint64_t before = net.server_driver().stats().bytes_sent;
+        const double seconds =
+            static_cast<double>(bytes) / static_cast<double>(options.server.bytes_per_second_max);
+        REQUIRE(net.settle(static_cast<std::uint32_t>((3 * seconds + 2) * 50)));
+        const auto sent = static_cast<double>(net.server_driver().stats().bytes_sent - before);
+        for (std::size_t i = 0; i < client_count; ++i) {
+            CHECK(net.client_text(i) == net.server_text());
+        }
+        CHECK(sent < (1.2 * static_cast<double>(bytes) + 4'000) * client_count);
+    }
 }
 
 TEST_CASE("NetDriver: an element that is lost while its array is paused is sent afterwards",
