@@ -29,7 +29,8 @@ std::uint32_t ReplicationSender::band_of(std::uint32_t index,
 std::uint32_t ReplicationSender::step_down(std::uint32_t index,
                                            const PriorityInputs& inputs) const noexcept {
     return packets_.is_capped()
-               ? order_.exponent_of(band_of(index, inputs), inputs.calendar.ticks_of(index))
+               ? order_.exponent_of_last_flush(band_of(index, inputs),
+                                             inputs.calendar.ticks_of(index))
                : 0;
 }
 

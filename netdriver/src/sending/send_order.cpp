@@ -27,6 +27,18 @@ constexpr std::uint16_t age_max = 0xC000;
            std::uint64_t{distance} << distance_shift | index;
 }
 
+[[nodiscard]] std::uint32_t exponent_at(std::uint32_t pressure, std::uint32_t band) noexcept {
+    REPLAYOUT_ASSERT(band < SendOrder::band_count);
+    const std::uint32_t sum = pressure + band;
+    return pressure == 0 || sum <= SendOrder::ordinary_band
+               ? 0
+               : std::min(sum - SendOrder::ordinary_band, SendOrder::pressure_max);
+}
+
+[[nodiscard]] std::uint32_t paced(std::uint32_t exponent, const TickRange& ticks) noexcept {
+    return exponent - std::min(exponent, ticks.flushes_log2);
+}
+
 struct CandidateParts {
     std::uint32_t index = 0;
     std::uint32_t rank = 0;
@@ -42,14 +54,16 @@ struct CandidateParts {
 }  // namespace
 
 std::uint32_t SendOrder::exponent_of(std::uint32_t band) const noexcept {
-    REPLAYOUT_ASSERT(band < band_count);
-    const std::uint32_t sum = pressure_ + band;
-    return pressure_ == 0 || sum <= ordinary_band ? 0 : std::min(sum - ordinary_band, pressure_max);
+    return exponent_at(pressure_, band);
 }
 
 std::uint32_t SendOrder::exponent_of(std::uint32_t band, const TickRange& ticks) const noexcept {
-    const std::uint32_t exponent = exponent_of(band);
-    return exponent - std::min(exponent, ticks.flushes_log2);
+    return paced(exponent_at(pressure_, band), ticks);
+}
+
+std::uint32_t SendOrder::exponent_of_last_flush(std::uint32_t band,
+                                                const TickRange& ticks) const noexcept {
+    return paced(exponent_at(flush_pressure_, band), ticks);
 }
 
 std::uint32_t SendOrder::rank_of(std::uint32_t index, std::uint32_t band,
@@ -327,6 +341,7 @@ void SendOrder::end() {
     if (std::exchange(stage_, Stage::Ended) == Stage::Ended) {
         return;
     }
+    flush_pressure_ = pressure_;
     note_what_is_left();
     give_back_held();
     keep_fresh();

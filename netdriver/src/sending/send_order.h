@@ -134,6 +134,9 @@ class SendOrder {
     /// The same of an object with these ticks.
     [[nodiscard]] std::uint32_t exponent_of(std::uint32_t band,
                                             const TickRange& ticks) const noexcept;
+    /// Likewise, as it was in the last flush.
+    [[nodiscard]] std::uint32_t exponent_of_last_flush(std::uint32_t band,
+                                                       const TickRange& ticks) const noexcept;
     // What counts before the band: greater ones are sent only where lesser ones leave room.
     static constexpr std::uint32_t due_rank = 0;
     /// The rank of a pair that was shown and has values, from `due_rank` up. Due is what was
@@ -308,6 +311,7 @@ class SendOrder {
     std::uint16_t flush_ = 0;
     std::uint16_t period_begin_ = 0;
     std::uint32_t pressure_ = 0;
+    std::uint32_t flush_pressure_ = 0;  // in the last flush, at whose end it may have changed
     static constexpr std::uint32_t calm_periods_to_go_back = 4;
 
     std::uint32_t flushes_left_ = 1;  // of the period

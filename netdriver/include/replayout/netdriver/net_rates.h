@@ -50,7 +50,7 @@ enum class OwedReason : std::uint8_t {
 
 struct OwedUpdate {
     OwedReason reason = OwedReason::Nothing;
-    /// The client is sent the object in one of 2^step_down of its ticks.
+    /// In the last flush the client was sent the object in one of 2^step_down of its ticks.
     std::uint32_t step_down = 0;
 };
 
