@@ -242,6 +242,9 @@ void ReplicationSender::send_in_turn(std::uint32_t initial_opens, BundleBuilder&
     const bool is_batch_first = do_objects_wait_ && batch_bytes_ <= object_bytes_;
     if (is_batch_first && !open_joined(initial_opens) && !may_go_on(BudgetShare::State)) {
         stop(FlushEnd::BeforeObjects);
+        if (packets_.is_capped()) {
+            begin_order(inputs);  // what has its turn in this flush keeps it
+        }
         return;
     }
     flush_end_ = FlushEnd::Complete;

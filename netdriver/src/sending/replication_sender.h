@@ -260,10 +260,7 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     /// The same again under a cap, after bunches had their turn: what these left is the opens'.
     [[nodiscard]] bool resend_opens_with_what_is_left();
     /// Instead: what goes before all objects found no room.
-    void skip_objects() noexcept {
-        stop(FlushEnd::BeforeObjects);
-        decline_bundles();
-    }
+    void skip_objects(const PriorityInputs& inputs);
     /// Why the client does not have all of the object.
     [[nodiscard]] OwedReason owed_reason(std::uint32_t index,
                                          const PriorityInputs& inputs) const noexcept;
@@ -391,6 +388,11 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     /// Replicates what is pending from slot `begin` to `end`. False: there is no more room, and the
     /// next flush begins where this one stopped.
     [[nodiscard]] bool replicate_pending(std::uint32_t begin, std::uint32_t end);
+    /// Calls `use(band, ticks)`, by which SendOrder ranks objects.
+    template <typename Use>
+    void with_bands_and_ticks(const PriorityInputs& inputs, Use use) const;
+    /// Says what is due in this flush, unless that was said.
+    void begin_order(const PriorityInputs& inputs);
     /// The same of all that is pending, by SendOrder. The second time in a flush it goes on.
     [[nodiscard]] bool replicate_by_priority(const PriorityInputs& inputs);
     /// Who is owed something, and has no place in the order.

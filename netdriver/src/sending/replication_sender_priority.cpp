@@ -28,10 +28,9 @@ std::uint32_t ReplicationSender::band_of(std::uint32_t index,
 
 std::uint32_t ReplicationSender::step_down(std::uint32_t index,
                                            const PriorityInputs& inputs) const noexcept {
-    return packets_.is_capped()
-               ? order_.exponent_of_last_flush(band_of(index, inputs),
-                                             inputs.calendar.ticks_of(index))
-               : 0;
+    return packets_.is_capped() ? order_.exponent_of_last_flush(band_of(index, inputs),
+                                                                inputs.calendar.ticks_of(index))
+                                : 0;
 }
 
 SendOrder::Kind ReplicationSender::kind_of(std::uint32_t index) const noexcept {
@@ -120,8 +119,8 @@ bool ReplicationSender::replicate_next() {
     return outcome != SendOutcome::NoRoom;
 }
 
-bool ReplicationSender::replicate_by_priority(const PriorityInputs& inputs) {
-    const BitRow& pending = pairs_.pending();
+template <typename Use>
+void ReplicationSender::with_bands_and_ticks(const PriorityInputs& inputs, Use use) const {
     const auto band = [&](std::uint32_t index) {
         return inputs.distance == 0 ? objects_.band_of(index) : band_of(index, inputs);
     };
@@ -129,16 +128,41 @@ bool ReplicationSender::replicate_by_priority(const PriorityInputs& inputs) {
     const auto ticks = [&](std::uint32_t index) {
         return inputs.calendar.is_paced(index) ? inputs.calendar.ticks_of(index) : flush_ticks;
     };
-    if (!order_.has_begun()) {
-        order_.begin(
-            pending, [&](std::uint32_t index) { return arrival_of(index, inputs); }, band, ticks);
+    use(band, ticks);
+}
+
+void ReplicationSender::begin_order(const PriorityInputs& inputs) {
+    if (order_.has_begun()) {
+        return;
     }
+    with_bands_and_ticks(inputs, [&](const auto& band, const auto& ticks) {
+        order_.begin(
+            pairs_.pending(), [&](std::uint32_t index) { return arrival_of(index, inputs); }, band,
+            ticks);
+    });
+}
+
+void ReplicationSender::skip_objects(const PriorityInputs& inputs) {
+    stop(FlushEnd::BeforeObjects);
+    decline_bundles();
+    if (packets_.is_capped()) {
+        // What has its turn in this flush keeps it: the next may be hundreds of flushes away.
+        pairs_.grow();
+        begin_order(inputs);
+        order_.end([this](std::uint32_t index) { return kind_of(index); });
+    }
+}
+
+bool ReplicationSender::replicate_by_priority(const PriorityInputs& inputs) {
+    begin_order(inputs);
     while (order_.has_candidate()) {
         if (!replicate_next()) {
             return false;
         }
     }
-    order_.add_undue(pending, band, ticks);
+    with_bands_and_ticks(inputs, [&](const auto& band, const auto& ticks) {
+        order_.add_undue(pairs_.pending(), band, ticks);
+    });
     while (order_.has_candidate()) {
         if (!replicate_next()) {
             return false;

@@ -429,7 +429,7 @@ void ReplicationServer::replicate_to(Client& client, std::uint32_t initial_opens
     bool has_room = client.sender.resend_opens();
     has_room = client.connection.packets().write_first_bunches() && has_room;
     if (!has_room && !client.sender.resend_opens_with_what_is_left()) {
-        client.sender.skip_objects();
+        client.sender.skip_objects(priority_inputs(client));
     } else if (is_ready) {
         client.sender.process_prioritized_actors(initial_opens, bundles_, priority_inputs(client));
     } else {

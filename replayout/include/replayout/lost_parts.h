@@ -61,8 +61,8 @@ class LostParts {
 void collect_carried(const OwedVersions& position, Version version, const RepRange& range,
                      Vector<LostPart>& carried, bool keeps_versions_apart = false);
 
-/// What is owed within `range` of an object at `version` to a pair at `position`, none where nothing
-/// is. Appended to `owed`.
+/// What is owed within `range` of an object at `version` to a pair at `position`, none where
+/// nothing is. Appended to `owed`.
 void collect_owed_within(const OwedVersions& position, Version version, const RepRange& range,
                          Vector<LostPart>& owed);
 

@@ -188,6 +188,54 @@ TEST_CASE("Busy caps: a client that joins a moving world has all of it in time, 
     }
 }
 
+TEST_CASE("Busy caps: whoever has its turn in a flush that lost opens take up keeps it",
+          "[netdriver][rates]") {
+    UnsettledGame::Options options;
+    options.link.loss = 0.3;
+    options.cap = 40'000;
+    UnsettledGame game(options);
+    const std::size_t client = game.join();
+    const PeerId peer = UnsettledGame::peer_of(client);
+    Objects movers;
+    for (int i = 0; i < 200; ++i) {
+        movers.push_back(game.add(Motion::Moves));
+    }
+    Objects rare(movers.begin(), movers.begin() + 20);
+    for (const ObjectHandle object : rare) {
+        game.driver().rates().set_net_priority(game.id_of(object), 0.0625f);
+    }
+    game.tick(1'200);
+    struct Sent {
+        Version version = 0;
+        std::uint32_t since = 0;
+        std::uint32_t step = 1;
+    };
+    std::vector<Sent> sent(rare.size(), Sent{0, game.now(), 1});
+    double most = 0;  // in turns
+    Objects guests;
+    for (std::uint32_t tick = 0; tick < 6'000; ++tick) {
+        guests.push_back(game.add(Motion::Stands, 100));
+        if (guests.size() > 30) {
+            game.remove(guests.front());
+            guests.erase(guests.begin());
+        }
+        game.tick();
+        for (std::size_t i = 0; i < rare.size(); ++i) {
+            const NetObjectId id = game.id_of(rare[i]);
+            const Version version =
+                game.driver().connection_shadow(peer, id)->position().sent_version;
+            const std::uint32_t waited = game.now() - sent[i].since;
+            sent[i].step =
+                std::max(sent[i].step, 1u << game.driver().rates().owed_to(peer, id).step_down);
+            most = std::max(most, static_cast<double>(waited) / sent[i].step);
+            if (version != sent[i].version) {
+                sent[i] = {version, game.now(), 1};
+            }
+        }
+    }
+    CHECK(most <= 1.5);
+}
+
 TEST_CASE("Busy caps: a join of 1,200 objects that all change ends in time, under a small cap",
           "[netdriver][rates]") {
     constexpr std::uint32_t count = 1'200;

@@ -178,7 +178,8 @@ TEST_CASE("UNet random: sections of either form bring every variable of the mask
     }
 }
 
-TEST_CASE("UNet random: a section that is cut anywhere is an error", "[syncvar][unet_random][random]") {
+TEST_CASE("UNet random: a section that is cut anywhere is an error",
+          "[syncvar][unet_random][random]") {
     const SeedRange seeds = seed_range(1, 40);
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
         INFO("REPLAYOUT_SEED=" << seed);
