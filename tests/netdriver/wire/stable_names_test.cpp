@@ -147,7 +147,9 @@ TEST_CASE("Stable names: at random, a client that is shown an object has what th
                     game.remove(object, ChannelCloseReason::LevelUnloaded);
                     (void)game.server().world.place(SpawnGame::map_names[which]);
                     object = game.announce(SpawnGame::map_names[which]);
-                    game.prop(object).hp = 50;  // a client's is not what it was at first
+                    // A client's is not what it was at first, which alone is never sent.
+                    game.prop(object).hp = 50;
+                    game.tick();
                     break;
                 default:
                     game.prop(object).hp =
