@@ -101,14 +101,14 @@ void UpdateCalendar::looked(std::uint32_t index, bool has_changed) noexcept {
     }
 }
 
-TickRange UpdateCalendar::ticks_of(std::uint32_t index) const noexcept {
+TickRange UpdateCalendar::ticks_of(std::uint32_t index, const Flush& since) const noexcept {
     if (!is_paced(index)) {
-        return flush_ticks();
+        return flush_ticks(since);
     }
     const Entry& entry = entries_[index];
     const std::int64_t flush_us = std::max<std::int64_t>(now_.microseconds_since(before_), 1);
     const std::int64_t flushes = std::max<std::int64_t>(entry.period_us / flush_us, 1);
-    return {floor_divide(before_.microseconds + entry.offset_us, entry.period_us),
+    return {floor_divide(since.time.microseconds + entry.offset_us, entry.period_us),
             floor_divide(now_.microseconds + entry.offset_us, entry.period_us),
             static_cast<std::uint32_t>(std::bit_width(static_cast<std::uint64_t>(flushes))) - 1};
 }

@@ -34,6 +34,12 @@ struct TickRange {
 
 class UpdateCalendar {
   public:
+    /// One of the flushes.
+    struct Flush {
+        NetTime time;
+        std::int64_t number = 0;
+    };
+
     explicit UpdateCalendar(MemoryResource* resource);
 
     /// From now on the object has this frequency; without one it is not paced. It does not wait: it
@@ -63,10 +69,14 @@ class UpdateCalendar {
     [[nodiscard]] bool is_waiting(std::uint32_t index) const noexcept {
         return is_paced(index) && entries_[index].is_waiting;
     }
-    /// Those of objects that are not paced, since the last advance().
-    [[nodiscard]] TickRange flush_ticks() const noexcept { return {tick_count_ - 1, tick_count_}; }
-    /// Its ticks since the last advance().
-    [[nodiscard]] TickRange ticks_of(std::uint32_t index) const noexcept;
+    /// Those of objects that are not paced, since that flush.
+    [[nodiscard]] TickRange flush_ticks(const Flush& since) const noexcept {
+        return {since.number, tick_count_};
+    }
+    /// The flush before this one.
+    [[nodiscard]] Flush flush_before() const noexcept { return {before_, tick_count_ - 1}; }
+    /// Its ticks since that flush.
+    [[nodiscard]] TickRange ticks_of(std::uint32_t index, const Flush& since) const noexcept;
 
     /// Entries that advance() looked at so far, due or not.
     [[nodiscard]] std::uint64_t visited_count() const noexcept { return visited_count_; }

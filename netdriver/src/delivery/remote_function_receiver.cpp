@@ -121,6 +121,9 @@ bool RemoteFunctionReceiver::is_stuck_since(NetTime time) const noexcept {
 }
 
 std::uint32_t RemoteFunctionReceiver::stop(ChannelIndex channel) {
+    if (account_.is_empty()) {
+        return 0;  // most often: nothing waits on any channel
+    }
     const auto found = receivers_.find(channel.value);
     if (found == receivers_.end()) {
         return 0;

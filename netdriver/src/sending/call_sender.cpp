@@ -137,10 +137,14 @@ bool CallSender::is_meant(const OutgoingCall& call, const NamedObject& named) co
     // One that is dormant here the receiver has as it is to stay, or is not to have; one that is
     // not relevant it is not to have, unless it was removed and leaves behind its calls. Only the
     // target wakes.
+    return &named == &call.named.front() || !pairs_.dormancy().is_resting(named.index) ||
+           is_leaving_behind_calls(named.index);
+}
+
+bool CallSender::is_leaving_behind_calls(std::uint32_t index) const noexcept {
     const PairDormancy& dormancy = pairs_.dormancy();
-    return &named == &call.named.front() || !dormancy.is_resting(named.index) ||
-           (dormancy.leaving.test(named.index) && !dormancy.frozen.test(named.index) &&
-            !dormancy.dormant.test(named.index));
+    return dormancy.leaving.test(index) && !dormancy.frozen.test(index) &&
+           !dormancy.dormant.test(index);
 }
 
 bool CallSender::needs_channel(const OutgoingCall& call, const NamedObject& named) const noexcept {
@@ -154,8 +158,8 @@ SendOutcome CallSender::send_call(OutgoingCall& call) {
     }
     note_versions(call);  // one may have become what the call means since
     for (const NamedObject& named : call.named) {
-        if (needs_channel(call, named) &&
-            channel_state(pairs_[named.index]) == ChannelState::Closed) {
+        if (channel_state(pairs_[named.index]) == ChannelState::Closed &&
+            needs_channel(call, named)) {
             if (const SendOutcome outcome = channels_.open_channel(named.index);
                 outcome != SendOutcome::Done) {
                 return outcome;

@@ -121,6 +121,8 @@ class CallSender {
     /// Whether the call waits for `named`: it is alive, and is the target, or neither dormant nor
     /// hidden.
     [[nodiscard]] bool is_meant(const OutgoingCall& call, const NamedObject& named) const noexcept;
+    [[gnu::cold, gnu::noinline]] [[nodiscard]] bool is_leaving_behind_calls(
+        std::uint32_t index) const noexcept;
     [[nodiscard]] bool is_named_alive(const NamedObject& named) const noexcept;
     /// It was hidden, and so was the target: what it was then goes with the call.
     [[nodiscard]] bool is_meant_as_hidden(const OutgoingCall& call,

@@ -154,6 +154,9 @@ void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens,
     }
     send_waiting_values();  // behind the objects, as their share is kept
     send_what_is_left(inputs);
+    if (order_.has_begun()) {
+        skipped_since_.reset();
+    }
     order_.end([this](std::uint32_t index) { return kind_of(index); });
 }
 
@@ -241,10 +244,7 @@ void ReplicationSender::send_in_turn(std::uint32_t initial_opens, BundleBuilder&
     // whole window.
     const bool is_batch_first = do_objects_wait_ && batch_bytes_ <= object_bytes_;
     if (is_batch_first && !open_joined(initial_opens) && !may_go_on(BudgetShare::State)) {
-        stop(FlushEnd::BeforeObjects);
-        if (packets_.is_capped()) {
-            begin_order(inputs);  // what has its turn in this flush keeps it
-        }
+        stop_before_objects(inputs);
         return;
     }
     flush_end_ = FlushEnd::Complete;

@@ -260,7 +260,7 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     /// The same again under a cap, after bunches had their turn: what these left is the opens'.
     [[nodiscard]] bool resend_opens_with_what_is_left();
     /// Instead: what goes before all objects found no room.
-    void skip_objects(const PriorityInputs& inputs);
+    void skip_objects(const PriorityInputs& inputs) noexcept;
     /// Why the client does not have all of the object.
     [[nodiscard]] OwedReason owed_reason(std::uint32_t index,
                                          const PriorityInputs& inputs) const noexcept;
@@ -388,11 +388,6 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     /// Replicates what is pending from slot `begin` to `end`. False: there is no more room, and the
     /// next flush begins where this one stopped.
     [[nodiscard]] bool replicate_pending(std::uint32_t begin, std::uint32_t end);
-    /// Calls `use(band, ticks)`, by which SendOrder ranks objects.
-    template <typename Use>
-    void with_bands_and_ticks(const PriorityInputs& inputs, Use use) const;
-    /// Says what is due in this flush, unless that was said.
-    void begin_order(const PriorityInputs& inputs);
     /// The same of all that is pending, by SendOrder. The second time in a flush it goes on.
     [[nodiscard]] bool replicate_by_priority(const PriorityInputs& inputs);
     /// Who is owed something, and has no place in the order.
@@ -421,6 +416,8 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     SendOutcome write_first_blocks();
     /// There was no room for more.
     void stop(FlushEnd end) noexcept;
+    /// And the flush gets to no object.
+    void stop_before_objects(const PriorityInputs& inputs) noexcept;
     [[nodiscard]] OwedReason pending_reason(std::uint32_t index,
                                             const PriorityInputs& inputs) const noexcept;
     /// False: there is no more room.
@@ -459,8 +456,9 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     // In the last flush there was nothing to send but bundles, and nothing stirred since; without a
     // cap. So no part is asked, but for what others change: the pairs that are pending, bunches.
     bool is_quiet_ = false;
-    FlushEnd flush_end_ = FlushEnd::Complete;  // of the last one
-    bool was_stopped_by_window_ = false;       // where it was not complete, else by the cap
+    FlushEnd flush_end_ = FlushEnd::Complete;             // of the last one
+    std::optional<UpdateCalendar::Flush> skipped_since_;  // all flushes after it got to no object
+    bool was_stopped_by_window_ = false;  // where it was not complete, else by the cap
     // While objects find no room, they and the initial batch take turns: what each was sent since.
     bool do_objects_wait_ = false;
     std::uint64_t object_bytes_ = 0;

@@ -28,9 +28,11 @@ std::uint32_t ReplicationSender::band_of(std::uint32_t index,
 
 std::uint32_t ReplicationSender::step_down(std::uint32_t index,
                                            const PriorityInputs& inputs) const noexcept {
-    return packets_.is_capped() ? order_.exponent_of_last_flush(band_of(index, inputs),
-                                                                inputs.calendar.ticks_of(index))
-                                : 0;
+    const UpdateCalendar& calendar = inputs.calendar;
+    return packets_.is_capped()
+               ? order_.exponent_of_last_flush(band_of(index, inputs),
+                                               calendar.ticks_of(index, calendar.flush_before()))
+               : 0;
 }
 
 SendOrder::Kind ReplicationSender::kind_of(std::uint32_t index) const noexcept {
@@ -119,50 +121,40 @@ bool ReplicationSender::replicate_next() {
     return outcome != SendOutcome::NoRoom;
 }
 
-template <typename Use>
-void ReplicationSender::with_bands_and_ticks(const PriorityInputs& inputs, Use use) const {
-    const auto band = [&](std::uint32_t index) {
-        return inputs.distance == 0 ? objects_.band_of(index) : band_of(index, inputs);
-    };
-    const TickRange flush_ticks = inputs.calendar.flush_ticks();
-    const auto ticks = [&](std::uint32_t index) {
-        return inputs.calendar.is_paced(index) ? inputs.calendar.ticks_of(index) : flush_ticks;
-    };
-    use(band, ticks);
-}
-
-void ReplicationSender::begin_order(const PriorityInputs& inputs) {
-    if (order_.has_begun()) {
-        return;
-    }
-    with_bands_and_ticks(inputs, [&](const auto& band, const auto& ticks) {
-        order_.begin(
-            pairs_.pending(), [&](std::uint32_t index) { return arrival_of(index, inputs); }, band,
-            ticks);
-    });
-}
-
-void ReplicationSender::skip_objects(const PriorityInputs& inputs) {
-    stop(FlushEnd::BeforeObjects);
+void ReplicationSender::skip_objects(const PriorityInputs& inputs) noexcept {
+    stop_before_objects(inputs);
     decline_bundles();
-    if (packets_.is_capped()) {
-        // What has its turn in this flush keeps it: the next may be hundreds of flushes away.
-        pairs_.grow();
-        begin_order(inputs);
-        order_.end([this](std::uint32_t index) { return kind_of(index); });
+}
+
+void ReplicationSender::stop_before_objects(const PriorityInputs& inputs) noexcept {
+    stop(FlushEnd::BeforeObjects);
+    // What had its turn in this flush has it in the next: its own may be hundreds of flushes away.
+    if (!skipped_since_) {
+        skipped_since_ = inputs.calendar.flush_before();
     }
 }
 
 bool ReplicationSender::replicate_by_priority(const PriorityInputs& inputs) {
-    begin_order(inputs);
+    const BitRow& pending = pairs_.pending();
+    const UpdateCalendar& calendar = inputs.calendar;
+    const auto band = [&](std::uint32_t index) {
+        return inputs.distance == 0 ? objects_.band_of(index) : band_of(index, inputs);
+    };
+    const UpdateCalendar::Flush since = skipped_since_.value_or(calendar.flush_before());
+    const TickRange flush_ticks = calendar.flush_ticks(since);
+    const auto ticks = [&](std::uint32_t index) {
+        return calendar.is_paced(index) ? calendar.ticks_of(index, since) : flush_ticks;
+    };
+    if (!order_.has_begun()) {
+        order_.begin(
+            pending, [&](std::uint32_t index) { return arrival_of(index, inputs); }, band, ticks);
+    }
     while (order_.has_candidate()) {
         if (!replicate_next()) {
             return false;
         }
     }
-    with_bands_and_ticks(inputs, [&](const auto& band, const auto& ticks) {
-        order_.add_undue(pairs_.pending(), band, ticks);
-    });
+    order_.add_undue(pending, band, ticks);
     while (order_.has_candidate()) {
         if (!replicate_next()) {
             return false;
