@@ -120,6 +120,50 @@ TEST_CASE("References: a server's become null, too, and a client that joins late
     CHECK(arena.game.server().driver().stats().replication.marks_missed == 0);
 }
 
+TEST_CASE("References: what a hook unspawns or destroys before it is stored is null", "[syncvar]") {
+    // Of a host; the hook of UNet's style runs before the value is stored.
+    const char* prefab = GENERATE("UNetHolder", "Holder");
+    const bool is_destroyed = GENERATE(true, false);
+    CAPTURE(prefab, is_destroyed);
+    HolderGame arena(prefab);
+    arena.game.server().start_host();
+    arena.game.settle();
+    NetworkServer& server = arena.game.server();
+    arena.server().is_assigning = false;  // an object that is not spawned may be named, too
+    arena.server().in_hook = [&] {
+        if (is_destroyed) {
+            server.destroy(*arena.target);
+        } else {
+            server.unspawn(*arena.target);
+        }
+    };
+    arena.server().target = arena.target;
+    CHECK_FALSE(arena.server().in_hook);
+    arena.game.settle();
+    CHECK(references_of(arena.server()).empty());
+    CHECK(references_of(arena.on(0)).empty());
+    if (!is_destroyed) {
+        REQUIRE(server.spawn(*arena.target));
+        arena.server().target = arena.target;
+        arena.game.settle();
+        CHECK(arena.server().target.get() == arena.target);
+        CHECK(arena.on(0).target.get() == arena.game.on_client(0, *arena.target));
+    }
+}
+
+TEST_CASE("References: a variable that is modified names nothing that left before", "[syncvar]") {
+    HolderGame arena("Holder");
+    HolderGame::name(arena.server(), arena.target);
+    arena.game.server().unspawn(*arena.target);
+    arena.server().many.modify([](std::vector<NetworkIdentity*>& many) {
+        CHECK(many == std::vector<NetworkIdentity*>(3, nullptr));
+        many.pop_back();
+    });
+    arena.game.settle();
+    CHECK(references_of(arena.server()).empty());
+    CHECK(arena.on(1).many->size() == 2);
+}
+
 TEST_CASE("References: an object under the address of another is another object", "[syncvar]") {
     const char* prefab = GENERATE("Holder", "SlowHolder");
     HolderGame arena(prefab);

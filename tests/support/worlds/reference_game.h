@@ -12,6 +12,7 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/worlds/arena_game.h"
@@ -37,10 +38,14 @@ class Holder : public NetworkBehaviour {
 
     std::vector<std::string> told;
     bool is_assigning = true;  ///< a hook of UNet's style does what it is there for
+    std::function<void()> in_hook;
 
     void on_target(NetworkIdentity* current) {
         told.push_back(std::string(current == nullptr ? "null" : "an object") + ", holds " +
                        (target.get() == nullptr ? "null" : "an object"));
+        if (in_hook) {
+            std::exchange(in_hook, nullptr)();
+        }
         if (is_assigning && is_of_unet()) {
             target = current;
         }

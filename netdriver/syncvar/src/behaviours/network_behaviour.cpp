@@ -496,6 +496,10 @@ void NetworkBehaviour::before_reference_changes(std::uint32_t variable, const vo
     }
 }
 
+StoredReferences* NetworkBehaviour::stored_references() const noexcept {
+    return identity_->references_;
+}
+
 void NetworkBehaviour::note_references(std::uint32_t variable) {
     const Property& property = type_->sync_vars[variable].property;
     if (identity_->references_ != nullptr) {
@@ -525,7 +529,10 @@ bool before_sync_var_changes(void* variable, const SyncVarLink& link, const void
     if (!behaviour.may_become(link.bit, next)) {
         return false;
     }
-    if (behaviour.may_hold_references(link.bit)) {
+    const bool may_hold_references = behaviour.may_hold_references(link.bit);
+    const StoredReferences::ChangeScope change(
+        may_hold_references ? behaviour.stored_references() : nullptr);
+    if (may_hold_references) {
         if (!behaviour.may_name(link.bit, next)) {
             return false;
         }
@@ -536,6 +543,14 @@ bool before_sync_var_changes(void* variable, const SyncVarLink& link, const void
         behaviour.run_hook(link.bit, variable, next);
     }
     return true;
+}
+
+void before_sync_var_is_modified(void* variable, const SyncVarLink& link) {
+    NetworkBehaviour& behaviour = NetworkBehaviour::behaviour_of(variable, link);
+    StoredReferences* const references = behaviour.stored_references();
+    if (references != nullptr && behaviour.may_hold_references(link.bit)) {
+        references->settle();
+    }
 }
 
 void after_sync_var_changed(void* variable, const SyncVarLink& link, const void* previous) {

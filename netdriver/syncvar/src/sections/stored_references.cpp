@@ -80,7 +80,7 @@ void StoredReferences::clear_all(NetworkIdentity& holder) {
 }
 
 void StoredReferences::object_left(NetworkIdentity& object) {
-    if (std::exchange(object.is_named_, false)) {
+    if (std::exchange(object.is_named_, false) || changes_ > 0) {
         left_.push_back(&object);
     }
 }

@@ -52,6 +52,26 @@ class StoredReferences {
     static void clear_all(NetworkIdentity& holder);
     /// The object is not spawned any longer, or was destroyed.
     void object_left(NetworkIdentity& object);
+    /// As long as it lives a variable is about to be written, and hooks may run before it is: what
+    /// leaves meanwhile may be what it is going to name.
+    class ChangeScope {
+      public:
+        explicit ChangeScope(StoredReferences* references) noexcept : references_(references) {
+            if (references_ != nullptr) {
+                ++references_->changes_;
+            }
+        }
+        ~ChangeScope() {
+            if (references_ != nullptr) {
+                --references_->changes_;
+            }
+        }
+        ChangeScope(const ChangeScope&) = delete;
+        ChangeScope& operator=(const ChangeScope&) = delete;
+
+      private:
+        StoredReferences* references_;
+    };
     /// Whether an object left, and is still named.
     [[nodiscard]] bool is_settled() const noexcept { return left_.empty(); }
     /// The same of the objects that the value names.
@@ -89,6 +109,7 @@ class StoredReferences {
     MemoryResource* resource_;
     std::vector<NetworkIdentity*> holders_;
     Rows left_;
+    std::uint32_t changes_ = 0;  // that are about to be written
 };
 
 }  // namespace replayout::syncvar

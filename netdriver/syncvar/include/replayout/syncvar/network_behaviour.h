@@ -174,6 +174,8 @@ class NetworkBehaviour {
     friend class StoredReferences;
     friend bool detail::before_sync_var_changes(void* variable, const detail::SyncVarLink& link,
                                                 const void* next);
+    friend void detail::before_sync_var_is_modified(void* variable,
+                                                    const detail::SyncVarLink& link);
     friend void detail::after_sync_var_changed(void* variable, const detail::SyncVarLink& link,
                                                const void* previous);
 
@@ -211,6 +213,8 @@ class NetworkBehaviour {
     /// The variable may become `*next`. False, and an error in the log: a limit refuses that.
     [[nodiscard]] bool may_become(std::uint32_t variable, const void* next) const;
     void before_reference_changes(std::uint32_t variable, const void* next);
+    /// Of the end that made the object; of a prefab null.
+    [[nodiscard]] StoredReferences* stored_references() const noexcept;
     /// This end wrote the variable, not its driver.
     void note_references(std::uint32_t variable);
     /// Runs a hook of UNet's style. It finds `previous`, with null for objects that are just

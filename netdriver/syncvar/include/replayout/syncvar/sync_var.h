@@ -41,6 +41,9 @@ inline constexpr std::uint32_t sync_var_distance_max = (1u << 24) - 1;
 /// False: a limit of the prefab refuses that value.
 [[nodiscard]] bool before_sync_var_changes(void* variable, const SyncVarLink& link,
                                            const void* next);
+/// The variable at `variable` is about to be copied, changed and stored again: it names nothing that
+/// left before.
+void before_sync_var_is_modified(void* variable, const SyncVarLink& link);
 /// The variable at `variable` was `*previous` until now.
 void after_sync_var_changed(void* variable, const SyncVarLink& link, const void* previous);
 
@@ -105,6 +108,9 @@ class SyncVar {
     /// differs. False as for set().
     template <std::invocable<T&> Change>
     bool modify(Change&& change) {
+        if (link_.distance != 0) {
+            detail::before_sync_var_is_modified(this, link_);
+        }
         T value = value_;
         std::forward<Change>(change)(value);
         return set(std::move(value));
