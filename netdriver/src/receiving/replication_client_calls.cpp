@@ -68,7 +68,9 @@ void ReplicationClient::log_not_owned(const ActorChannel& channel, std::string_v
             std::to_string(channel.guid.value) + ", of class \"" +
             std::string(channel.local->name()) +
             "\", is not made: this client does not own it, and a server runs the calls of an "
-            "object's owner alone. NetDriver::set_owner() makes it this client's",
+            "object's owner alone: the server makes it this client's, with NetDriver::set_owner(), "
+            "or "
+            "assign_client_authority() in Unity's words",
         connection_.now());
 }
 

@@ -530,8 +530,8 @@ bool before_sync_var_changes(void* variable, const SyncVarLink& link, const void
         return false;
     }
     const bool may_hold_references = behaviour.may_hold_references(link.bit);
-    const StoredReferences::ChangeScope change(
-        may_hold_references ? behaviour.stored_references() : nullptr);
+    const StoredReferences::ChangeScope change(may_hold_references ? behaviour.stored_references()
+                                                                   : nullptr);
     if (may_hold_references) {
         if (!behaviour.may_name(link.bit, next)) {
             return false;

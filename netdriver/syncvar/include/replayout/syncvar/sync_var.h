@@ -41,8 +41,8 @@ inline constexpr std::uint32_t sync_var_distance_max = (1u << 24) - 1;
 /// False: a limit of the prefab refuses that value.
 [[nodiscard]] bool before_sync_var_changes(void* variable, const SyncVarLink& link,
                                            const void* next);
-/// The variable at `variable` is about to be copied, changed and stored again: it names nothing that
-/// left before.
+/// The variable at `variable` is about to be copied, changed and stored again: it names nothing
+/// that left before.
 void before_sync_var_is_modified(void* variable, const SyncVarLink& link);
 /// The variable at `variable` was `*previous` until now.
 void after_sync_var_changed(void* variable, const SyncVarLink& link, const void* previous);
