@@ -51,7 +51,7 @@ class ObjectChannels {
     [[nodiscard]] SendOutcome open_channel(std::uint32_t index);
     /// The client is to have the object no more.
     void close_object(std::uint32_t index, ChannelCloseReason reason);
-    /// The server takes no more calls of the client on the object's channel, which is to close.
+    /// The object's channel is to close: from now on the server takes no call of the client on it.
     void stop_incoming_calls(std::uint32_t index);
     /// The close alone: of a channel that is open, to which nothing more is to be said.
     void queue_close(std::uint32_t index, ChannelCloseReason reason) {

@@ -42,8 +42,9 @@ class RemoteFunctionReceiver final : private ReliableMessageHandler {
     /// Of any channel; see ReliableReceiver.
     [[nodiscard]] bool is_stuck_since(NetTime time) const noexcept;
 
-    /// This end takes no more calls on that channel: forgets those that wait for one before them,
-    /// and parts. Returns how many calls there were, without a call whose last part is missing.
+    /// From now on this end takes no call on that channel: forgets parts, and calls that wait for
+    /// one before them. Returns how many calls it forgot, not counting one whose last part is
+    /// missing.
     std::uint32_t stop(ChannelIndex channel);
     /// Its calls are forgotten, and begin anew with the next life of the channel.
     void channel_closed(ChannelIndex channel);

@@ -53,7 +53,7 @@ class SentRecords {
     /// What is left of what was taken, from `cursor` on or all of `range`, is not sent after all.
     void return_unsent_from(const TakenOfPair& taken, const RepCursor& cursor);
     void return_unsent(const TakenOfPair& taken, const RepRange& range);
-    /// The same of what is owed before `cursor`, which the client has been sent before; nothing, if
+    /// The same of what is owed before `cursor`, which went to the client before; nothing, if
     /// that is the first.
     void return_unsent_before(const TakenOfPair& taken, const RepCursor& cursor);
     /// `range` is a value for which there is no room: it is paused until it has its turn.

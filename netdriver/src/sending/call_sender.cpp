@@ -134,9 +134,9 @@ bool CallSender::is_meant(const OutgoingCall& call, const NamedObject& named) co
     if (!is_named_alive(named)) {
         return false;  // the receiver has no such object, or will not have it: null, as it should
     }
-    // One that is dormant here the receiver has as it is to stay, or is not to have; one that is
-    // not relevant it is not to have, unless it was removed and leaves behind its calls. Only the
-    // target wakes.
+    // The call wakes its target alone. The receiver has a dormant object as it is to stay, or is
+    // not to have it. It is not to have one that is not relevant, but a removed one stays until its
+    // calls have arrived.
     return &named == &call.named.front() || !pairs_.dormancy().is_resting(named.index) ||
            is_leaving_behind_calls(named.index);
 }

@@ -416,7 +416,7 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     SendOutcome write_first_blocks();
     /// There was no room for more.
     void stop(FlushEnd end) noexcept;
-    /// And the flush gets to no object.
+    /// The same, and this flush sends no object: it ends before the first.
     void stop_before_objects(const PriorityInputs& inputs) noexcept;
     [[nodiscard]] OwedReason pending_reason(std::uint32_t index,
                                             const PriorityInputs& inputs) const noexcept;

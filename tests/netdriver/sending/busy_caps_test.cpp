@@ -188,7 +188,7 @@ TEST_CASE("Busy caps: a client that joins a moving world has all of it in time, 
     }
 }
 
-TEST_CASE("Busy caps: whoever has its turn in a flush that lost opens take up keeps it",
+TEST_CASE("Busy caps: an object keeps its turn when lost opens take up the flush of it",
           "[netdriver][rates]") {
     UnsettledGame::Options options;
     options.link.loss = 0.3;

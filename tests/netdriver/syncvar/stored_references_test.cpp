@@ -121,7 +121,7 @@ TEST_CASE("References: a server's become null, too, and a client that joins late
 }
 
 TEST_CASE("References: what a hook unspawns or destroys before it is stored is null", "[syncvar]") {
-    // Of a host; the hook of UNet's style runs before the value is stored.
+    // On a host, a hook of UNet's style runs before the value is stored.
     const char* prefab = GENERATE("UNetHolder", "Holder");
     const bool is_destroyed = GENERATE(true, false);
     CAPTURE(prefab, is_destroyed);

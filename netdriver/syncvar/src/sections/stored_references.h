@@ -52,8 +52,8 @@ class StoredReferences {
     static void clear_all(NetworkIdentity& holder);
     /// The object is not spawned any longer, or was destroyed.
     void object_left(NetworkIdentity& object);
-    /// As long as it lives a variable is about to be written, and hooks may run before it is: what
-    /// leaves meanwhile may be what it is going to name.
+    /// While it lives, a variable is about to be written, and hooks may run before that. An object
+    /// that leaves meanwhile may be the one that the variable is going to name.
     class ChangeScope {
       public:
         explicit ChangeScope(StoredReferences* references) noexcept : references_(references) {

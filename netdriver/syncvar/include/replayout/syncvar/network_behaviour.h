@@ -213,7 +213,7 @@ class NetworkBehaviour {
     /// The variable may become `*next`. False, and an error in the log: a limit refuses that.
     [[nodiscard]] bool may_become(std::uint32_t variable, const void* next) const;
     void before_reference_changes(std::uint32_t variable, const void* next);
-    /// Of the end that made the object; of a prefab null.
+    /// Those of the end that made the object; null if the behaviour is a prefab's.
     [[nodiscard]] StoredReferences* stored_references() const noexcept;
     /// This end wrote the variable, not its driver.
     void note_references(std::uint32_t variable);
