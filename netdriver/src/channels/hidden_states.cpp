@@ -40,7 +40,7 @@ bool HiddenStates::keep(std::uint32_t index) {
     pairs_.grow();
     forget(index);
     if (!pairs_.has_object(index) || pairs_.dormancy().dormant.test(index)) {
-        return true;  // what is dormant has been delivered, and changes after that are not for it
+        return true;  // the client lacks nothing of a dormant object that it is to have
     }
     Version complete = records_.complete_version(index);
     if (const PairExtra* extra = pairs_.find_extra(index)) {
@@ -106,7 +106,7 @@ bool HiddenStates::is_at_rest(std::uint32_t index) const noexcept {
         case ChannelState::Open:
             return bunch_count(pairs_[index]) == 0;
         case ChannelState::Closed:
-            return true;  // the client has it, as it is dormant
+            return true;  // the object is dormant, so all that was sent of it has arrived
         default:
             return false;
     }

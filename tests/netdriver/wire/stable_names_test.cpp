@@ -147,7 +147,8 @@ TEST_CASE("Stable names: at random, a client that is shown an object has what th
                     game.remove(object, ChannelCloseReason::LevelUnloaded);
                     (void)game.server().world.place(SpawnGame::map_names[which]);
                     object = game.announce(SpawnGame::map_names[which]);
-                    // A client's is not what it was at first, which alone is never sent.
+                    // The client's object has other values than at first. A value that equals the
+                    // first one is not sent, so this one has to be seen by a flush.
                     game.prop(object).hp = 50;
                     game.tick();
                     break;
