@@ -9,7 +9,7 @@
 #include <replayout/syncvar/sync_list.h>
 #include <replayout/syncvar/sync_set.h>
 
-#include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -34,6 +34,7 @@ class Leaf : public NetworkBehaviour {
     SyncSet<std::uint32_t> set;
 
     Storm* storm = nullptr;
+    std::optional<std::uint32_t> client;  // none at the server
 
     void told();
     void listen();
@@ -121,9 +122,8 @@ class Storm {
         }
         ++depth_;
         --acts_left_;
-        const auto client = ends_.find(&leaf.identity());
-        if (client != ends_.end()) {
-            act_on_client(client->second, &leaf.identity());
+        if (leaf.client) {
+            act_on_client(*leaf.client, &leaf.identity());
         } else {
             act_on_server();
         }
@@ -138,10 +138,11 @@ class Storm {
         options.link.latency_ms = 10;
         return options;
     }
-    NetworkIdentity& prepare(NetworkIdentity& made) {
+    NetworkIdentity& prepare(NetworkIdentity& made, std::optional<std::uint32_t> client) {
         for (std::size_t i = 0; i < made.components().size(); ++i) {
             Leaf& leaf = made.component<Leaf>(i);
             leaf.storm = this;
+            leaf.client = client;
             leaf.listen();
         }
         return made;
@@ -159,16 +160,14 @@ class Storm {
                 add_handler(by, prefab);  // It replaces itself.
             }
             NetworkIdentity& made = by.instantiate(prefab);
-            ends_[&made] = end_of(by);
             captured_ += text.size();
-            return &prepare(made);
+            return &prepare(made, end_of(by));
         };
         handler.unspawn = [this, text, &prefab](NetworkClient& by, NetworkIdentity& object,
                                                 ChannelCloseReason) {
             if (choices_.percent(30)) {
                 add_handler(by, prefab);
             }
-            ends_.erase(&object);
             by.destroy(object);
             captured_ += text.size();
         };
@@ -219,7 +218,8 @@ class Storm {
     }
     void spawn() {
         const char* prefab = choices_.percent(50) ? "Leaf" : "Leaves";
-        NetworkIdentity& made = prepare(game_.server().instantiate(game_.types().find(prefab)));
+        NetworkIdentity& made =
+            prepare(game_.server().instantiate(game_.types().find(prefab)), std::nullopt);
         write(made, on_server());
         (void)game_.server().spawn(made, choices_.percent(40) ? &any_connection() : nullptr);
         if (made.is_spawned()) {
@@ -303,10 +303,8 @@ class Storm {
                 break;
             case 2: {
                 NetworkIdentity& made = game_.client(client).instantiate(object->prefab());
-                prepare(made).component<Leaf>(0).other = object;
-                ends_[&made] = client;
+                prepare(made, client).component<Leaf>(0).other = object;
                 leaf.other = &made;
-                ends_.erase(&made);
                 game_.client(client).destroy(made);
                 break;
             }
@@ -404,8 +402,7 @@ class Storm {
     }
 
     Choices choices_;
-    std::map<const NetworkIdentity*, std::uint32_t> ends_;  // clients of what they made
-    std::set<std::uint64_t> ids_;                           // that there ever were
+    std::set<std::uint64_t> ids_;  // that there ever were
     std::uint64_t told_count_ = 0;
     std::uint64_t captured_ = 0;
     std::uint32_t acts_left_ = 40;

@@ -183,6 +183,32 @@ TEST_CASE("Collections: one larger than a message reaches a client that joins la
     CHECK(LogSpy::messages().empty());
 }
 
+TEST_CASE(
+    "Collections: parts that were on their way when the object was hidden are no refused ones",
+    "[syncvar]") {
+    BagOptions options;
+    options.link.latency_ms = 20;
+    BagGame game(options);
+    NetworkIdentity& chest = game.spawn(game.chest());
+    Bag& bag = chest.component<Bag>(0);
+    for (std::int32_t i = 0; i < 300; ++i) {
+        REQUIRE(bag.things.add(large_thing(i, 900)));
+    }
+    const std::size_t late = game.join();
+    LogSpy spy;
+    for (std::uint32_t round = 0; round < 40; ++round) {
+        game.tick(1 + round % 8);
+        game.show(late, chest, false);
+        game.tick(round / 8);
+        game.show(late, chest, true);
+    }
+    game.settle();
+    game.tick(60);
+    game.check_equal(chest);
+    CHECK(game.client(late).counters().collections_refused == 0);
+    CHECK(LogSpy::messages().empty());
+}
+
 TEST_CASE("Collections: the parts of a large one arrive as operations, in order", "[syncvar]") {
     BagGame game;
     NetworkIdentity& chest = game.spawn(game.chest());

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/syncvar/behaviour_reference.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "support/checks/log_spy.h"
 #include "support/worlds/arena_game.h"
 #include "support/worlds/reference_game.h"
 
@@ -162,6 +164,76 @@ TEST_CASE("References: a variable that is modified names nothing that left befor
     arena.game.settle();
     CHECK(references_of(arena.server()).empty());
     CHECK(arena.on(1).many->size() == 2);
+}
+
+TEST_CASE("References: what leaves in a hook of the last update is null when that returns",
+          "[syncvar]") {
+    const bool is_destroyed = GENERATE(true, false);
+    CAPTURE(is_destroyed);
+    HolderGame arena("Holder");
+    NetworkServer& server = arena.game.server();
+    server.start_host();
+    // Each names the next one, and ends it when its own reference is lost.
+    std::vector<NetworkIdentity*> chain(50);
+    for (NetworkIdentity*& link : chain) {
+        link = &arena.game.spawn(arena.holder->prefab());
+    }
+    const auto holder = [&](std::size_t i) -> Holder& { return chain[i]->component<Holder>(0); };
+    const auto end = [&](NetworkIdentity* object) {
+        if (is_destroyed) {
+            server.destroy(*object);
+        } else {
+            server.unspawn(*object);
+        }
+    };
+    for (std::size_t i = 0; i + 1 < chain.size(); ++i) {
+        holder(i).target = chain[i + 1];
+    }
+    holder(49).target = arena.target;
+    arena.game.settle();
+    for (std::size_t i = 1; i < chain.size(); ++i) {
+        holder(i).in_hook = [&end, ends = chain[i]] { end(ends); };
+    }
+    end(arena.target);
+    arena.game.tick();
+    CHECK(holder(0).target.get() == nullptr);
+    CHECK(holder(0).told.back() == "null, holds null");
+    for (std::size_t i = 0; !is_destroyed && i < chain.size(); ++i) {
+        CHECK(references_of(holder(i)).empty());
+    }
+    arena.game.settle();
+    CHECK(arena.game.on_client(1, *chain[0])->component<Holder>(0).target.get() == nullptr);
+}
+
+TEST_CASE("References: hooks that end one object after another for ever are stopped, and logged",
+          "[syncvar]") {
+    HolderGame arena("Holder");
+    NetworkServer& server = arena.game.server();
+    server.start_host();
+    arena.game.settle();
+    LogSpy spy(LogLevel::Warning);
+    std::uint32_t ended = 0;
+    const std::function<void()> end_next = [&] {
+        ++ended;
+        NetworkIdentity& next = arena.game.spawn(arena.game.types().pawn());
+        arena.server().target = &next;
+        arena.server().in_hook = end_next;
+        server.destroy(next);
+    };
+    arena.server().target = arena.target;
+    arena.server().in_hook = end_next;
+    server.destroy(*arena.target);
+    arena.game.tick();
+    CHECK(ended >= 1'000);
+    CHECK(ended < 5'000);
+    CHECK(references_of(arena.server()).empty());
+    REQUIRE_FALSE(LogSpy::messages().empty());
+    CHECK(LogSpy::messages().front().find("without a hook") != std::string::npos);
+    arena.server().in_hook = nullptr;
+    arena.game.tick(3);
+    arena.game.settle();
+    CHECK(references_of(arena.server()).empty());
+    CHECK(references_of(arena.on(0)).empty());
 }
 
 TEST_CASE("References: an object under the address of another is another object", "[syncvar]") {

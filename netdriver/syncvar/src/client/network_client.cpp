@@ -213,7 +213,9 @@ void NetworkClient::destroy(NetworkIdentity& object) {
 }
 
 void NetworkClient::free_what_is_gone() {
-    references_->settle();
+    if (!references_->settle_all()) {
+        log_->write(LogLevel::Warning, {}, StoredReferences::endless_hooks, now_);
+    }
     if (std::exchange(has_gone_, false)) {
         references_->forget_gone();
         std::erase_if(changed_, [](const NetworkIdentity* object) { return object->is_gone_; });

@@ -118,15 +118,23 @@ void StoredReferences::settle() {
     }
 }
 
-void StoredReferences::forget_gone() {
-    if (!is_settled()) {
-        const Rows gone = take_left();
-        std::vector<Lost> lost;
-        clear_variables(gone, lost);
-        for (const Lost& variable : lost) {
-            variable.component->references_lost(variable.variable, nullptr);
-        }
+bool StoredReferences::settle_all() {
+    for (std::uint32_t round = 0; round < rounds_max && !is_settled(); ++round) {
+        settle();
     }
+    if (is_settled()) {
+        return true;
+    }
+    const Rows gone = take_left();
+    std::vector<Lost> lost;
+    clear_variables(gone, lost);
+    for (const Lost& variable : lost) {
+        variable.component->references_lost(variable.variable, nullptr);
+    }
+    return false;
+}
+
+void StoredReferences::forget_gone() {
     std::erase_if(holders_, [](const NetworkIdentity* object) { return object->is_gone_; });
 }
 

@@ -79,7 +79,17 @@ class StoredReferences {
     [[nodiscard]] bool has_left(const NetworkIdentity& object) const noexcept;
     /// Sets to null what names an object that left, and runs hooks.
     void settle();
-    /// As settle(), without hooks: before objects that are gone are freed.
+    /// How often settle_all() runs the hooks.
+    static constexpr std::uint32_t rounds_max = 1'000;
+    /// For the log, where settle_all() answers false.
+    static constexpr const char* endless_hooks =
+        "hooks of references made another object leave 1,000 times in one update: the last "
+        "variables that named one became null without a hook";
+    /// As settle(), also for the objects that leave while its hooks run. After that, no variable
+    /// names an object that left. False: hooks made objects leave in each of `rounds_max` rounds,
+    /// and the last variables became null without a hook.
+    [[nodiscard]] bool settle_all();
+    /// Objects that are gone hold nothing any longer: before they are freed.
     void forget_gone();
 
     /// In ascending order.

@@ -276,7 +276,9 @@ void NetworkServer::destroy_owned(NetworkConnection& connection) {
 }
 
 void NetworkServer::free_what_is_gone() {
-    references_->settle();
+    if (!references_->settle_all()) {
+        log_->write(LogLevel::Warning, {}, StoredReferences::endless_hooks, now_);
+    }
     // A call that waits for the host may name what is gone.
     if (host_calls_->empty() && std::exchange(has_gone_, false)) {
         references_->forget_gone();

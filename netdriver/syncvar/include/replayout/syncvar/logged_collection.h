@@ -304,13 +304,14 @@ void LoggedCollection<Item, Operation>::receive_part(const detail::CollectionRea
     if (!is_partial()) {
         return;  // The client asked twice.
     }
-    if (!reader.read(&part) || !may_apply(part.operations)) {
+    const bool is_read = reader.read(&part);
+    const bool is_first = !part.operations.empty() && part.operations.front().is_clear();
+    if (is_read && !is_first && part.first != state_.changes_count) {
+        return;  // The rest of an answer to an earlier question: it continues other items.
+    }
+    if (!is_read || !may_apply(part.operations)) {
         refuse_received();
         return;
-    }
-    const bool is_first = !part.operations.empty() && part.operations.front().is_clear();
-    if (!is_first && part.first != state_.changes_count) {
-        return;  // the rest of an answer to an earlier question
     }
     for (std::size_t i = 0; i < part.operations.size() && is_spawned(); ++i) {
         state_.changes_count = part.first + static_cast<std::uint32_t>(i) + 1;
