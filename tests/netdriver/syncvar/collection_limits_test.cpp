@@ -184,7 +184,8 @@ TEST_CASE("Collections: one larger than a message reaches a client that joins la
 }
 
 TEST_CASE(
-    "Collections: parts that were on their way when the object was hidden are no refused ones",
+    "Collections: parts that were on their way when the object was hidden are not counted as "
+    "refused",
     "[syncvar]") {
     BagOptions options;
     options.link.latency_ms = 20;

@@ -166,8 +166,9 @@ TEST_CASE("References: a variable that is modified names nothing that left befor
     CHECK(arena.on(1).many->size() == 2);
 }
 
-TEST_CASE("References: what leaves in a hook of the last update is null when that returns",
-          "[syncvar]") {
+TEST_CASE(
+    "References: what leaves in a hook at the end of an update is null when the update returns",
+    "[syncvar]") {
     const bool is_destroyed = GENERATE(true, false);
     CAPTURE(is_destroyed);
     HolderGame arena("Holder");

@@ -89,7 +89,7 @@ class StoredReferences {
     /// names an object that left. False: hooks made objects leave in each of `rounds_max` rounds,
     /// and the last variables became null without a hook.
     [[nodiscard]] bool settle_all();
-    /// Objects that are gone hold nothing any longer: before they are freed.
+    /// Forgets the objects that are gone. Call it before they are freed, and after settle_all().
     void forget_gone();
 
     /// In ascending order.

@@ -57,10 +57,11 @@ void after_sync_var_changed(void* variable, const SyncVarLink& link, const void*
 /// A reference in it, also in a struct or an array, never outlives its object. It is null at an end
 /// that does not have the object, and becomes null when the object is unspawned, hidden or
 /// destroyed there, at the latest when the current or next early_update() or late_update() returns.
-/// Its hook runs then, and finds null already stored. Hooks that make one object after another
-/// leave are stopped after 1,000 rounds, with a warning. On a client, a reference that the server
-/// sent comes back with the object. The same object spawned again is another object. A reference to
-/// an object of another server or client is refused: the variable stays as it is.
+/// Its hook runs then, and finds null already stored. Hooks that end one object after another
+/// are stopped after 1,000 rounds, with a warning: then variables become null without a hook. On a
+/// client, a reference that the server sent comes back with the object. The same object spawned
+/// again is another object. A reference to an object of another server or client is refused: the
+/// variable stays as it is.
 template <typename T>
 class SyncVar {
   public:
