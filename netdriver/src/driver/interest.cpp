@@ -58,7 +58,7 @@ void Interest::set_relevancy(NetObjectId id, NetRelevancy relevancy) {
                      end().refusal("set_relevancy", id).c_str());
     REPLAYOUT_EXPECT(relevancy <= NetRelevancy::Custom, void(),
                      "set_relevancy: %u is no NetRelevancy", static_cast<unsigned>(relevancy));
-    server_->interest().set_relevancy(id.index, relevancy);
+    server_->relevancy().interest().set_relevancy(id.index, relevancy);
 }
 
 void Interest::set_cull_distance(NetObjectId id, float distance) {
@@ -67,7 +67,7 @@ void Interest::set_cull_distance(NetObjectId id, float distance) {
     REPLAYOUT_EXPECT(is_length(distance), void(),
                      "set_cull_distance: %g is not between 0.001 and 1e30",
                      static_cast<double>(distance));
-    server_->interest().set_cull_distance(id.index, distance);
+    server_->relevancy().interest().set_cull_distance(id.index, distance);
 }
 
 void Interest::set_owner_object(NetObjectId id, NetObjectId owner) {
@@ -80,7 +80,7 @@ void Interest::set_owner_object(NetObjectId id, NetObjectId owner) {
                      "carries it",
                      id.index, id.generation);
     REPLAYOUT_EXPECT(
-        server_->interest().set_owner_object(id.index, owner.index), void(),
+        server_->relevancy().interest().set_owner_object(id.index, owner.index), void(),
         "set_owner_object: object %u.%u is carried by object %u.%u already, by whatever "
         "others: let go of one before",
         owner.index, owner.generation, id.index, id.generation);
@@ -92,7 +92,7 @@ void Interest::set_class_relevancy(const RepLayout& layout, NetRelevancy relevan
     const std::uint32_t number = server_->layouts().number_of_added(layout);
     REPLAYOUT_EXPECT(number != LayoutTable::no_number, void(), "%s",
                      unknown_layout("set_class_relevancy", layout).c_str());
-    server_->interest().set_class_relevancy(number, relevancy);
+    server_->relevancy().interest().set_class_relevancy(number, relevancy);
 }
 
 void Interest::set_class_cull_distance(const RepLayout& layout, float distance) {
@@ -104,7 +104,7 @@ void Interest::set_class_cull_distance(const RepLayout& layout, float distance) 
     REPLAYOUT_EXPECT(is_length(distance), void(),
                      "set_class_cull_distance: %g is not between 0.001 and 1e30",
                      static_cast<double>(distance));
-    server_->interest().set_class_cull_distance(number, distance);
+    server_->relevancy().interest().set_class_cull_distance(number, distance);
 }
 
 void Interest::set_location(NetObjectId id, const Vector3& location) {
@@ -114,7 +114,7 @@ void Interest::set_location(NetObjectId id, const Vector3& location) {
                      "set_location: (%g, %g, %g) is no place: give finite numbers",
                      static_cast<double>(location.x), static_cast<double>(location.y),
                      static_cast<double>(location.z));
-    server_->set_location(id, location);
+    server_->relevancy().set_location(id, location);
 }
 
 void Interest::set_viewer(PeerId peer, const Vector3& location, std::uint32_t view) {
@@ -125,8 +125,8 @@ void Interest::set_viewer(PeerId peer, const Vector3& location, std::uint32_t vi
                      static_cast<double>(location.z));
     REPLAYOUT_EXPECT(is_view(view), void(), "set_viewer: view %u: a client has views 0 to %u", view,
                      views_per_client_max - 1);
-    if (ClientInterest* client = server_->find_interest(peer)) {
-        server_->interest().set_viewer(*client, location, view);
+    if (ClientInterest* client = server_->clients().find_interest(peer)) {
+        server_->relevancy().interest().set_viewer(*client, location, view);
     }
 }
 
@@ -134,8 +134,8 @@ void Interest::remove_viewer(PeerId peer, std::uint32_t view) {
     REPLAYOUT_EXPECT(end().may_change(), void(), "%s", end().refusal("remove_viewer").c_str());
     REPLAYOUT_EXPECT(is_view(view), void(), "remove_viewer: view %u: a client has views 0 to %u",
                      view, views_per_client_max - 1);
-    if (ClientInterest* client = server_->find_interest(peer)) {
-        server_->interest().remove_viewer(*client, view);
+    if (ClientInterest* client = server_->clients().find_interest(peer)) {
+        server_->relevancy().interest().remove_viewer(*client, view);
     }
 }
 
@@ -145,65 +145,65 @@ void Interest::set_view_radius(PeerId peer, float radius, std::uint32_t view) {
                      "set_view_radius: %g is not between 0 and 1e30", static_cast<double>(radius));
     REPLAYOUT_EXPECT(is_view(view), void(), "set_view_radius: view %u: a client has views 0 to %u",
                      view, views_per_client_max - 1);
-    if (ClientInterest* client = server_->find_interest(peer)) {
-        server_->interest().set_view_radius(*client, radius, view);
+    if (ClientInterest* client = server_->clients().find_interest(peer)) {
+        server_->relevancy().interest().set_view_radius(*client, radius, view);
     }
 }
 
 void Interest::look_around() {
     REPLAYOUT_EXPECT(end().may_change(), void(), "%s", end().refusal("look_around").c_str());
-    server_->interest().update();
+    server_->relevancy().interest().update();
 }
 
 bool Interest::is_in_sight(PeerId peer, NetObjectId id) const {
     REPLAYOUT_EXPECT(end().may_read(id), false, "%s", end().refusal("is_in_sight", id).c_str());
-    const ClientInterest* client = server_->find_interest(peer);
-    return client != nullptr && server_->interest().is_seen(*client, id.index);
+    const ClientInterest* client = server_->clients().find_interest(peer);
+    return client != nullptr && server_->relevancy().interest().is_seen(*client, id.index);
 }
 
 void Interest::add_to_group(NetObjectId id, NetGroup group) {
     REPLAYOUT_EXPECT(end().may_change(id), void(), "%s", end().refusal("add_to_group", id).c_str());
-    server_->add_to_group(id, group);
+    server_->relevancy().add_to_group(id, group);
 }
 
 void Interest::remove_from_group(NetObjectId id, NetGroup group) {
     REPLAYOUT_EXPECT(end().may_change(id), void(), "%s",
                      end().refusal("remove_from_group", id).c_str());
-    server_->remove_from_group(id, group);
+    server_->relevancy().remove_from_group(id, group);
 }
 
 void Interest::clear_groups(NetObjectId id) {
     REPLAYOUT_EXPECT(end().may_change(id), void(), "%s", end().refusal("clear_groups", id).c_str());
-    server_->clear_groups(id);
+    server_->relevancy().clear_groups(id);
 }
 
 void Interest::set_in_group(PeerId peer, NetGroup group, bool is_in_group) {
     REPLAYOUT_EXPECT(end().may_change(), void(), "%s", end().refusal("set_in_group").c_str());
-    server_->set_in_group(peer, group, is_in_group);
+    server_->relevancy().set_in_group(peer, group, is_in_group);
 }
 
 void Interest::set_relevant_for(PeerId peer, NetObjectId id, bool is_relevant) {
     REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
                      end().refusal("set_relevant_for", id).c_str());
-    server_->set_relevant_for(peer, id, is_relevant);
+    server_->relevancy().set_relevant_for(peer, id, is_relevant);
 }
 
 void Interest::clear_relevant_for(PeerId peer, NetObjectId id) {
     REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
                      end().refusal("clear_relevant_for", id).c_str());
-    server_->clear_relevant_for(peer, id);
+    server_->relevancy().clear_relevant_for(peer, id);
 }
 
 void Interest::reconsider(NetObjectId id) {
     REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
                      end().refusal("reconsider", id).c_str());
-    server_->interest().reconsider(id.index);
+    server_->relevancy().interest().reconsider(id.index);
 }
 
 void Interest::reconsider(PeerId peer, NetObjectId id) {
     REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
                      end().refusal("reconsider", id).c_str());
-    if (ClientInterest* client = server_->find_interest(peer)) {
+    if (ClientInterest* client = server_->clients().find_interest(peer)) {
         client->reconsidered.mark(id.index);
     }
 }

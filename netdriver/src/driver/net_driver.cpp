@@ -122,8 +122,8 @@ Status NetDriver::listen() {
             return status;
         }
     }
-    server_ = std::make_unique<ReplicationServer>(settings_, *layouts_, transport_, world_, guids_,
-                                                  stats_, memory_, is_calling_out_);
+    server_ = std::make_unique<ReplicationServer>(ServerEnvironment{
+        settings_, *layouts_, transport_, world_, guids_, stats_, memory_, is_calling_out_});
     return {};
 }
 
@@ -205,7 +205,7 @@ void NetDriver::receive_datagrams() {
 void NetDriver::tell_of_peers() {
     const ValueScope calls_allowed(is_calling_out_, false);
     if (server_ != nullptr) {
-        server_->tell_of_peers();
+        server_->clients().tell_world();
     } else {
         client_->tell_of_peers();
     }
@@ -242,17 +242,17 @@ void NetDriver::set_host(PeerId host) {
     REPLAYOUT_EXPECT(
         host != PeerId{}, void(),
         "set_host: peer 0 is nobody: choose an id that your transport gives to nobody");
-    server_->set_host(host);
+    server_->clients().set_host(host);
 }
 
 void NetDriver::clear_host() {
     REPLAYOUT_EXPECT(end().may_change(), void(), "%s", end().refusal("clear_host").c_str());
-    server_->clear_host();
+    server_->clients().host().clear();
 }
 
 void NetDriver::set_is_replay(PeerId peer, bool is_replay) {
     REPLAYOUT_EXPECT(end().may_change(), void(), "%s", end().refusal("set_is_replay").c_str());
-    server_->set_is_replay(peer, is_replay);
+    server_->relevancy().set_is_replay(peer, is_replay);
 }
 
 Status NetDriver::start_recording(ReplayRecorder& recorder) {
@@ -260,38 +260,38 @@ Status NetDriver::start_recording(ReplayRecorder& recorder) {
         return Error{ErrorCode::InvalidArgument,
                      "net driver: " + std::string(end().refusal("start_recording").c_str())};
     }
-    return server_->start_recording(recorder, now_);
+    return server_->recording().start(recorder, now_);
 }
 
 void NetDriver::stop_recording() {
     REPLAYOUT_EXPECT(end().may_change(), void(), "%s", end().refusal("stop_recording").c_str());
-    server_->stop_recording(now_);
+    server_->recording().stop(now_);
 }
 
 bool NetDriver::is_recording() const noexcept {
-    return server_ != nullptr && server_->is_recording();
+    return server_ != nullptr && server_->recording().is_on();
 }
 
 std::optional<ConnectionShadow> NetDriver::connection_shadow(PeerId peer, NetObjectId id) const {
     REPLAYOUT_EXPECT(end().may_read(id), std::nullopt, "%s",
                      end().refusal("connection_shadow", id).c_str());
-    return server_->connection_shadow(peer, id);
+    return server_->clients().connection_shadow(peer, id);
 }
 
 std::uint32_t NetDriver::object_count() const noexcept {
     REPLAYOUT_EXPECT(end().may_read(), 0, "%s", end().refusal("object_count").c_str());
-    return server_->object_count();
+    return server_->lives().count();
 }
 
 std::uint32_t NetDriver::connection_count() const noexcept {
     REPLAYOUT_EXPECT(end().may_read(), 0, "%s", end().refusal("connection_count").c_str());
-    return server_->connection_count();
+    return server_->clients().joined_count();
 }
 
 ConnectionState NetDriver::connection_state(PeerId peer) const noexcept {
     REPLAYOUT_EXPECT(end().may_read(), ConnectionState::Closed, "%s",
                      end().refusal("connection_state").c_str());
-    const NetConnection* connection = server_->find(peer);
+    const NetConnection* connection = server_->clients().find_connection(peer);
     return connection == nullptr ? ConnectionState::Closed : connection->state();
 }
 
@@ -302,7 +302,7 @@ void NetDriver::disconnect(PeerId peer) {
                      "disconnect: the driver belongs to a ReplayPlayer, which has no server");
     const ValueScope calling_out(is_calling_out_, true);
     if (server_ != nullptr) {
-        server_->disconnect(peer, now_);
+        server_->clients().disconnect(peer, now_);
     } else if (client_ != nullptr) {
         client_->disconnect(now_);
     }
@@ -346,7 +346,7 @@ MemoryReport NetDriver::memory_report() const noexcept {
 
 const RemoteFunctionCall* NetDriver::current_call() const noexcept {
     if (server_ != nullptr) {
-        return server_->current_call();
+        return server_->calls().runner().current_call();
     }
     return client_ != nullptr ? client_->receiver().current_call() : nullptr;
 }

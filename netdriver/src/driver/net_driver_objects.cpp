@@ -11,37 +11,37 @@ namespace replayout {
 NetObjectId NetDriver::add_object(const RepLayout& layout, ObjectHandle object,
                                   const SpawnParameters& parameters) {
     REPLAYOUT_EXPECT(end().may_change(), NetObjectId(), "%s", end().refusal("add_object").c_str());
-    return server_->add_object(layout, object, parameters);
+    return server_->lives().add(layout, object, parameters);
 }
 
 NetObjectId NetDriver::add_subobject(NetObjectId outer, const RepLayout& layout,
                                      ObjectHandle object, const SubobjectParameters& parameters) {
     REPLAYOUT_EXPECT(end().may_change(outer), NetObjectId(), "%s",
                      end().refusal("add_subobject", outer).c_str());
-    return server_->add_subobject(outer, layout, object, parameters);
+    return server_->lives().add_part(outer, layout, object, parameters);
 }
 
 void NetDriver::remove_object(NetObjectId id, ChannelCloseReason reason) {
     REPLAYOUT_EXPECT(end().may_change(id), void(), "%s",
                      end().refusal("remove_object", id).c_str());
-    server_->remove_object(id, reason);
+    server_->lives().remove(id, reason);
 }
 
 void NetDriver::tear_off(NetObjectId id) {
     REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
                      end().refusal("tear_off", id).c_str());
-    server_->tear_off(id);
+    server_->lives().tear_off(id);
 }
 
 void NetDriver::forget_destroyed(std::string_view stable_name) {
     REPLAYOUT_EXPECT(end().may_change(), void(), "%s", end().refusal("forget_destroyed").c_str());
-    server_->forget_destroyed(stable_name);
+    server_->notices().forget(stable_name);
 }
 
 void NetDriver::forget_all_destroyed() {
     REPLAYOUT_EXPECT(end().may_change(), void(), "%s",
                      end().refusal("forget_all_destroyed").c_str());
-    server_->forget_all_destroyed();
+    server_->notices().forget_all();
 }
 
 NetObjectId NetDriver::find_object(ObjectHandle object) const noexcept {
@@ -60,25 +60,25 @@ NetGUID NetDriver::guid_of(NetObjectId id) const {
 
 bool NetDriver::is_relevant_for(PeerId peer, NetObjectId id) const {
     REPLAYOUT_EXPECT(end().may_read(id), false, "%s", end().refusal("is_relevant_for", id).c_str());
-    return server_->is_relevant_for(peer, id);
+    return server_->relevancy().is_relevant_for(peer, id);
 }
 
 void NetDriver::mark_property_dirty(NetObjectId id, std::string_view property) {
     REPLAYOUT_EXPECT(end().may_change(id), void(), "%s",
                      end().refusal("mark_property_dirty", id).c_str());
-    server_->mark_property_dirty(id, property);
+    server_->properties().mark_dirty(id, property);
 }
 
 void NetDriver::mark_property_dirty(NetObjectId id, ParentIndex property) {
     REPLAYOUT_EXPECT(end().may_change(id), void(), "%s",
                      end().refusal("mark_property_dirty", id).c_str());
-    server_->mark_property_dirty(id, property);
+    server_->properties().mark_dirty(id, property);
 }
 
 void NetDriver::mark_object_dirty(NetObjectId id) {
     REPLAYOUT_EXPECT(end().may_change(id), void(), "%s",
                      end().refusal("mark_object_dirty", id).c_str());
-    server_->mark_object_dirty(id);
+    server_->properties().mark_all_dirty(id);
 }
 
 void NetDriver::set_owner(NetObjectId id, PeerId owner) {
@@ -88,7 +88,7 @@ void NetDriver::set_owner(NetObjectId id, PeerId owner) {
     ObjectFacts facts = facts_of(id);
     facts.owner = owner;
     facts.has_owner = true;
-    server_->set_facts(id, facts);
+    server_->ownership().set_facts(id, facts);
 }
 
 void NetDriver::clear_owner(NetObjectId id) {
@@ -97,7 +97,7 @@ void NetDriver::clear_owner(NetObjectId id) {
     ObjectFacts facts = facts_of(id);
     facts.owner = PeerId{};
     facts.has_owner = false;
-    server_->set_facts(id, facts);
+    server_->ownership().set_facts(id, facts);
 }
 
 void NetDriver::set_autonomous(NetObjectId id, bool is_autonomous) {
@@ -105,7 +105,7 @@ void NetDriver::set_autonomous(NetObjectId id, bool is_autonomous) {
                      end().refusal("set_autonomous", id).c_str());
     ObjectFacts facts = facts_of(id);
     facts.is_autonomous = is_autonomous;
-    server_->set_facts(id, facts);
+    server_->ownership().set_facts(id, facts);
 }
 
 void NetDriver::set_player(NetObjectId id, bool is_player) {
@@ -113,12 +113,12 @@ void NetDriver::set_player(NetObjectId id, bool is_player) {
                      end().refusal("set_player", id).c_str());
     ObjectFacts facts = facts_of(id);
     facts.is_player = is_player;
-    server_->set_facts(id, facts);
+    server_->ownership().set_facts(id, facts);
 }
 
 ObjectRole NetDriver::role_for(PeerId peer, NetObjectId id) const {
     REPLAYOUT_EXPECT(end().may_read(id), ObjectRole(), "%s", end().refusal("role_for", id).c_str());
-    return server_->role_for(peer, facts_of(id));
+    return server_->clients().host().role_for(peer, facts_of(id));
 }
 
 void NetDriver::set_replicates_physics(NetObjectId id, bool has_physics) {
@@ -126,26 +126,26 @@ void NetDriver::set_replicates_physics(NetObjectId id, bool has_physics) {
                      end().refusal("set_replicates_physics", id).c_str());
     ObjectFacts facts = facts_of(id);
     facts.has_physics = has_physics;
-    server_->set_facts(id, facts);
+    server_->ownership().set_facts(id, facts);
 }
 
 void NetDriver::set_property_active(NetObjectId id, std::string_view property, bool is_active) {
     REPLAYOUT_EXPECT(end().may_change(id), void(), "%s",
                      end().refusal("set_property_active", id).c_str());
-    server_->set_property_active(id, property, is_active);
+    server_->properties().set_active(id, property, is_active);
 }
 
 void NetDriver::set_dynamic_condition(NetObjectId id, std::string_view property,
                                       LifetimeCondition condition) {
     REPLAYOUT_EXPECT(end().may_change(id), void(), "%s",
                      end().refusal("set_dynamic_condition", id).c_str());
-    server_->set_dynamic_condition(id, property, condition);
+    server_->properties().set_dynamic_condition(id, property, condition);
 }
 
 LifetimeCondition NetDriver::dynamic_condition_of(NetObjectId id, std::string_view property) const {
     REPLAYOUT_EXPECT(end().may_read(id), LifetimeCondition::None, "%s",
                      end().refusal("dynamic_condition_of", id).c_str());
-    return server_->dynamic_condition_of(id, property);
+    return server_->properties().dynamic_condition_of(id, property);
 }
 
 void NetDriver::set_dormancy(NetObjectId id, NetDormancy dormancy) {
@@ -153,7 +153,7 @@ void NetDriver::set_dormancy(NetObjectId id, NetDormancy dormancy) {
                      end().refusal("set_dormancy", id).c_str());
     REPLAYOUT_EXPECT(dormancy <= NetDormancy::Initial, void(), "set_dormancy: %u is no NetDormancy",
                      static_cast<unsigned>(dormancy));
-    server_->set_dormancy(id, dormancy);
+    server_->dormancy().set(id, dormancy);
 }
 
 NetDormancy NetDriver::dormancy_of(NetObjectId id) const {
@@ -165,18 +165,18 @@ NetDormancy NetDriver::dormancy_of(NetObjectId id) const {
 void NetDriver::set_dormant_for(PeerId peer, NetObjectId id, bool is_dormant) {
     REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
                      end().refusal("set_dormant_for", id).c_str());
-    server_->set_dormant_for(peer, id, is_dormant);
+    server_->dormancy().set_for(peer, id, is_dormant);
 }
 
 void NetDriver::flush_dormancy(NetObjectId id) {
     REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
                      end().refusal("flush_dormancy", id).c_str());
-    server_->flush_dormancy(id);
+    server_->dormancy().flush(id);
 }
 
 bool NetDriver::is_dormant_for(PeerId peer, NetObjectId id) const {
     REPLAYOUT_EXPECT(end().may_read(id), false, "%s", end().refusal("is_dormant_for", id).c_str());
-    return server_->is_dormant_for(peer, id);
+    return server_->dormancy().is_for(peer, id);
 }
 
 const ObjectFacts& NetDriver::facts_of(NetObjectId id) const {
@@ -196,7 +196,7 @@ CallResult NetDriver::call_function(NetObjectId id, FunctionIndex function, Call
     const RepLayout& layout = server_->objects().at(id.index)->changelist_state().layout();
     REPLAYOUT_EXPECT(is_callable(layout, function, params), CallResult::Misused, "%s",
                      uncallable(layout, function, params).c_str());
-    return server_->call_function(id, function, params.memory(), policy);
+    return server_->calls().call(id, function, params.memory(), policy);
 }
 
 CallResult NetDriver::call_named(NetObjectId id, const CalledFunction& function, CallParams params,
@@ -206,7 +206,7 @@ CallResult NetDriver::call_named(NetObjectId id, const CalledFunction& function,
     const RepLayout& layout = server_->objects().at(id.index)->changelist_state().layout();
     const std::optional<FunctionIndex> found = find_called(layout, function);
     if (!found.has_value()) {
-        server_->log_unknown_function(layout, function.name);
+        server_->calls().log_unknown_function(layout, function.name);
         return CallResult::UnknownFunction;
     }
     return call_function(id, *found, params, policy);

@@ -30,7 +30,7 @@ void NetRates::set_class_net_update_frequency(const RepLayout& layout,
         frequency.is_valid(), void(),
         "set_class_net_update_frequency: a rate is 0, or 0.001 to 1,000,000 a second, and there is "
         "no least without a most");
-    server_->set_class_net_update_frequency(layout, frequency);
+    server_->compare().set_class_frequency(layout, frequency);
 }
 
 void NetRates::set_net_update_frequency(NetObjectId id, const NetUpdateFrequency& frequency) {
@@ -40,19 +40,19 @@ void NetRates::set_net_update_frequency(NetObjectId id, const NetUpdateFrequency
         frequency.is_valid(), void(),
         "set_net_update_frequency: a rate is 0, or 0.001 to 1,000,000 a second, and there is "
         "no least without a most");
-    server_->set_net_update_frequency(id, frequency);
+    server_->compare().set_frequency(id.index, frequency);
 }
 
 NetUpdateFrequency NetRates::net_update_frequency_of(NetObjectId id) const {
     REPLAYOUT_EXPECT(end().may_read(id), NetUpdateFrequency(), "%s",
                      end().refusal("net_update_frequency_of", id).c_str());
-    return server_->net_update_frequency_of(id);
+    return server_->compare().calendar().frequency_of(id.index);
 }
 
 void NetRates::force_net_update(NetObjectId id) {
     REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
                      end().refusal("force_net_update", id).c_str());
-    server_->force_net_update(id);
+    server_->dormancy().force_net_update(id);
 }
 
 void NetRates::set_bytes_per_second_max(PeerId peer, std::uint32_t bytes) {
@@ -61,7 +61,7 @@ void NetRates::set_bytes_per_second_max(PeerId peer, std::uint32_t bytes) {
     REPLAYOUT_EXPECT(is_cap(bytes), void(),
                      "set_bytes_per_second_max: %u is neither 0 nor between %u and %u", bytes,
                      bytes_per_second_least, bytes_per_second_most);
-    server_->set_bytes_per_second_max(peer, bytes);
+    server_->clients().set_bytes_per_second_max(peer, bytes);
 }
 
 void NetRates::set_class_net_priority(const RepLayout& layout, float priority) {
@@ -71,7 +71,7 @@ void NetRates::set_class_net_priority(const RepLayout& layout, float priority) {
                      "%s", unknown_layout("set_class_net_priority", layout).c_str());
     REPLAYOUT_EXPECT(priority > 0, void(), "set_class_net_priority: %g is not above 0",
                      static_cast<double>(priority));
-    server_->set_class_net_priority(layout, priority);
+    server_->priorities().set_class(layout, priority);
 }
 
 void NetRates::set_net_priority(NetObjectId id, float priority) {
@@ -79,7 +79,7 @@ void NetRates::set_net_priority(NetObjectId id, float priority) {
                      end().refusal("set_net_priority", id).c_str());
     REPLAYOUT_EXPECT(priority > 0, void(), "set_net_priority: %g is not above 0",
                      static_cast<double>(priority));
-    server_->set_net_priority(id, priority);
+    server_->priorities().set(id, priority);
 }
 
 void NetRates::set_priority_distance(float distance) {
@@ -87,17 +87,17 @@ void NetRates::set_priority_distance(float distance) {
                      end().refusal("set_priority_distance").c_str());
     REPLAYOUT_EXPECT(distance >= 0, void(), "set_priority_distance: %g is below 0",
                      static_cast<double>(distance));
-    server_->set_priority_distance(distance);
+    server_->priorities().set_distance(distance);
 }
 
 OwedUpdate NetRates::owed_to(PeerId peer, NetObjectId id) const {
     REPLAYOUT_EXPECT(end().may_read(id), OwedUpdate(), "%s", end().refusal("owed_to", id).c_str());
-    return server_->owed_to(peer, id);
+    return server_->priorities().owed_to(peer, id);
 }
 
 NetBandwidth NetRates::bandwidth_of(PeerId peer) const {
     REPLAYOUT_EXPECT(end().may_read(), NetBandwidth(), "%s", end().refusal("bandwidth_of").c_str());
-    const NetConnection* connection = server_->find(peer);
+    const NetConnection* connection = server_->clients().find_connection(peer);
     if (connection == nullptr) {
         return {};
     }

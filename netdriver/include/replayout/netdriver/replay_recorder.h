@@ -34,7 +34,7 @@ namespace replayout {
 
 class LayoutTable;
 class NetDriver;
-class ReplicationServer;
+class ServerRecording;
 enum class ReplayChunkKind : std::uint8_t;
 struct ReplayCheckpoint;
 
@@ -72,7 +72,7 @@ class ReplayRecorder {
     [[nodiscard]] const ReplayRecorderStats& stats() const noexcept { return stats_; }
 
   private:
-    friend class ReplicationServer;
+    friend class ServerRecording;
 
     /// Refused: it recorded before; game data, or the description of a layout, beyond what the
     /// format has room for. Nothing is written yet: a recording starts with the first flush.

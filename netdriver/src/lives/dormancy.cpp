@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: MIT
-//
-// Dormancy of a server's objects: what the game says of each, once for all connections, and which
-// of them need not be compared. Nothing here walks objects x connections but words of bits.
-//
-// An object that is dormant for everybody stays as it was when it was last compared. Who joins then
-// is sent that, and not what the object became meanwhile: all clients show the same.
-#include "replication_server_client.h"
+#include "dormancy.h"
 
 #include <algorithm>
 
 namespace replayout {
 
-void ReplicationServer::set_dormancy(NetObjectId id, NetDormancy dormancy) {
-    REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(id.index)->is_subobject());
-    objects_.for_each_in_family(id.index,
-                                [&](std::uint32_t index) { set_dormancy_of(index, dormancy); });
+Dormancy::Dormancy(const ServerEnvironment& environment, ServerObjects& objects,
+                   ServerClients& clients, CompareStage& compare)
+    : objects_(objects.store),
+      clients_(clients),
+      compare_(compare),
+      candidates_(&environment.memory.objects),
+      becoming_(&environment.memory.objects),
+      scratch_(&environment.memory.objects) {
+    objects.rows.add(*this, ObjectRows::Until::TornOff);
 }
 
-void ReplicationServer::set_dormancy_of(std::uint32_t index, NetDormancy dormancy) {
+void Dormancy::set(NetObjectId id, NetDormancy dormancy) {
+    REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(id.index)->is_subobject());
+    objects_.for_each_in_family(id.index, [&](std::uint32_t index) { set_of(index, dormancy); });
+}
+
+void Dormancy::set_of(std::uint32_t index, NetDormancy dormancy) {
     NetworkObjectInfo& info = *objects_.at(index);
     const NetDormancy before = info.dormancy();
     const bool is_refused = before == NetDormancy::Never && may_be_dormant(dormancy);
@@ -26,16 +30,16 @@ void ReplicationServer::set_dormancy_of(std::uint32_t index, NetDormancy dormanc
     }
     info.set_dormancy(dormancy);
     if (may_be_dormant(dormancy)) {
-        dormancy_.candidates.insert(index);
+        candidates_.insert(index);
         info.changelist_state().mark_exact();  // so it does not sleep beside what it is
     } else {
-        dormancy_.candidates.erase(index);
+        candidates_.erase(index);
     }
     // What was kept from clients is to be shown to them.
-    apply_dormancy_to_all(index, before == NetDormancy::Initial);
+    apply_to_all(index, before == NetDormancy::Initial);
 }
 
-void ReplicationServer::flush_dormancy(NetObjectId id) {
+void Dormancy::flush(NetObjectId id) {
     REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(id.index)->is_subobject());
     objects_.for_each_in_family(id.index, [&](std::uint32_t index) {
         NetworkObjectInfo& info = *objects_.at(index);
@@ -46,14 +50,14 @@ void ReplicationServer::flush_dormancy(NetObjectId id) {
             info.set_dormancy(NetDormancy::DormantAll);
         }
         info.changelist_state().mark_exact();
-        apply_dormancy_to_all(index, true);
-        for_each_joined([&](Client& client) { client.sender.force(index); });
+        apply_to_all(index, true);
+        clients_.for_each_joined([&](ServerClient& client) { client.sender.force(index); });
     });
 }
 
-void ReplicationServer::set_dormant_for(PeerId peer, NetObjectId id, bool is_dormant) {
+void Dormancy::set_for(PeerId peer, NetObjectId id, bool is_dormant) {
     REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(id.index)->is_subobject());
-    Client* client = find_joined(peer);
+    ServerClient* client = clients_.find_joined(peer);
     if (client == nullptr) {
         return;
     }
@@ -63,30 +67,30 @@ void ReplicationServer::set_dormant_for(PeerId peer, NetObjectId id, bool is_dor
             return;
         }
         if (is_dormant) {
-            apply_dormancy(client->sender, index);
+            apply(client->sender, index);
         } else {
             wake_for(*client, index);
         }
     });
 }
 
-bool ReplicationServer::is_dormant_for(PeerId peer, NetObjectId id) const {
+bool Dormancy::is_for(PeerId peer, NetObjectId id) const {
     REPLAYOUT_ASSERT(objects_.contains(id));
-    const Client* client = find_joined(peer);
+    const ServerClient* client = clients_.find_joined(peer);
     return client != nullptr && client->sender.dormancy().dormant.test(id.index);
 }
 
-void ReplicationServer::introduce_dormant(Client& client) {
-    for (std::uint32_t index = dormancy_.candidates.next(0); index != BitRow::no_bit;
-         index = dormancy_.candidates.next(index + 1)) {
-        apply_dormancy(client.sender, index);
+void Dormancy::introduce(ServerClient& client) {
+    for (std::uint32_t index = candidates_.next(0); index != BitRow::no_bit;
+         index = candidates_.next(index + 1)) {
+        apply(client.sender, index);
         if (objects_.at(index)->dormancy() == NetDormancy::DormantPartial) {
             resume_compare(index);  // for this client it is awake, until it is said otherwise
         }
     }
 }
 
-void ReplicationServer::apply_dormancy(ReplicationSender& sender, std::uint32_t index) {
+void Dormancy::apply(ReplicationSender& sender, std::uint32_t index) {
     switch (objects_.at(index)->dormancy()) {
         case NetDormancy::Never:
         case NetDormancy::Awake:
@@ -108,70 +112,88 @@ void ReplicationServer::apply_dormancy(ReplicationSender& sender, std::uint32_t 
     }
 }
 
-void ReplicationServer::apply_dormancy_to_all(std::uint32_t index, bool wakes) {
-    for_each_joined([&](Client& client) {
+void Dormancy::apply_to_all(std::uint32_t index, bool wakes) {
+    clients_.for_each_joined([&](ServerClient& client) {
         if (wakes) {
             client.sender.wake(index);
         }
-        apply_dormancy(client.sender, index);
+        apply(client.sender, index);
     });
     const NetDormancy dormancy = objects_.at(index)->dormancy();
-    const bool may_rest = dormancy_.dormant.test(index) || dormancy == NetDormancy::Initial;
-    if (may_be_dormant(dormancy) && may_rest && !wakes && is_dormant_for_all(index)) {
-        dormancy_.dormant.insert(index);
-        dormancy_.becoming.erase(index);
-        due_.clear(index);
+    const bool may_rest = compare_.resting().test(index) || dormancy == NetDormancy::Initial;
+    if (may_be_dormant(dormancy) && may_rest && !wakes && is_for_all(index)) {
+        compare_.rest(index);
+        becoming_.erase(index);
     } else {
         resume_compare(index);
     }
 }
 
-void ReplicationServer::wake_for(Client& client, std::uint32_t index) {
+void Dormancy::shown(ServerClient& client, std::uint32_t index) {
+    if (!candidates_.test(index)) {
+        return;
+    }
+    apply(client.sender, index);
+    // An object that the client has not asked to be dormant is compared for it. Any other is sent
+    // as all others show it, as to a client that joins.
+    if (objects_.at(index)->dormancy() == NetDormancy::DormantPartial &&
+        !client.sender.dormancy().asked.test(index)) {
+        resume_compare(index);
+    }
+}
+
+void Dormancy::force_net_update(NetObjectId id) {
+    flush(id);
+    objects_.for_each_in_family(id.index, [&](std::uint32_t index) {
+        compare_.force_paced(index);
+        clients_.for_each_joined([&](ServerClient& client) { client.sender.force(index); });
+    });
+}
+
+void Dormancy::wake_for(ServerClient& client, std::uint32_t index) {
     if (objects_.at(index)->dormancy() == NetDormancy::Initial) {
         // Whole: a part cannot be where its outer is not.
         objects_.for_each_in_family(objects_.root_of(index), [&](std::uint32_t member) {
             if (objects_.at(member)->dormancy() == NetDormancy::Initial) {
                 objects_.at(member)->set_dormancy(NetDormancy::DormantAll);
-                apply_dormancy_to_all(member, true);
+                apply_to_all(member, true);
             }
         });
         return;
     }
     client.sender.wake(index);
-    apply_dormancy(client.sender, index);
+    apply(client.sender, index);
     resume_compare(index);
 }
 
-void ReplicationServer::resume_compare(std::uint32_t index) {
-    dormancy_.dormant.erase(index);
-    force_due(index);
+void Dormancy::resume_compare(std::uint32_t index) {
+    compare_.end_rest(index);
     if (may_be_dormant(objects_.at(index)->dormancy())) {
-        dormancy_.becoming.insert(index);
+        becoming_.insert(index);
     } else {
-        dormancy_.becoming.erase(index);
+        becoming_.erase(index);
     }
 }
 
-bool ReplicationServer::is_dormant_for_all(std::uint32_t index) const {
-    return std::all_of(clients_.begin(), clients_.end(), [&](const Client* client) {
-        return !is_joined(*client) || client->sender.dormancy().is_resting(index);
+bool Dormancy::is_for_all(std::uint32_t index) const {
+    return std::all_of(clients_.begin(), clients_.end(), [&](const ServerClient* client) {
+        return !client->is_joined() || client->sender.dormancy().is_resting(index);
     });
 }
 
-void ReplicationServer::rest_dormant_objects() {
-    if (dormancy_.becoming.is_empty()) {
+void Dormancy::rest_dormant_objects() {
+    if (becoming_.is_empty()) {
         return;
     }
-    BitRow& resting = dormancy_.scratch;
+    BitRow& resting = scratch_;
     resting.clear_all();
-    resting.merge(dormancy_.becoming);
-    for_each_joined([&](const Client& client) {
+    resting.merge(becoming_);
+    clients_.for_each_joined([&](const ServerClient& client) {
         const PairDormancy& pairs = client.sender.dormancy();
         resting.retain(pairs.dormant, pairs.irrelevant);
     });
-    dormancy_.dormant.merge(resting);
-    dormancy_.becoming.remove(resting);
-    due_.remove(resting);
+    compare_.rest(resting);
+    becoming_.remove(resting);
 }
 
 }  // namespace replayout

@@ -64,6 +64,7 @@ ServerLanes::ServerLanes(const NetDriverSettings& settings, NetGUIDCache& guids,
       stats_(stats),
       resource_(&memory.scratch),
       worker_count_(worker_count(executor_)),
+      work_min_(settings.executor_work_min),
       bundle_copies_(resource_),
       lanes_(Allocator<ServerLane*>(resource_)) {
     const std::uint32_t count = lane_count(worker_count_);

@@ -1,22 +1,53 @@
 // SPDX-License-Identifier: MIT
-//
-// Which client is to have which object: what the rules say of the pairs that may have changed, and
-// what becomes of channels. Parts are decided with their outer, by their conditions.
-#include "replication_server_client.h"
-
-#include "value_scope.h"
+#include "relevancy.h"
 
 #include <string>
 
+#include "value_scope.h"
+
 namespace replayout {
 
-void ReplicationServer::set_location(NetObjectId id, const Vector3& location) {
+Relevancy::Relevancy(const ServerEnvironment& environment, ServerObjects& objects,
+                     ServerClients& clients, InterestManager& interest, Dormancy& dormancy,
+                     CallWaits& waits)
+    : environment_(environment),
+      objects_(objects.store),
+      clients_(clients),
+      interest_(interest),
+      dormancy_(dormancy),
+      waits_(waits),
+      conditional_(&environment.memory.objects),
+      new_objects_(&environment.memory.objects) {
+    objects.rows.add(conditional_, ObjectRows::Until::TornOff);
+    objects.rows.add(interest_, ObjectRows::Until::TornOff);
+}
+
+void Relevancy::object_added(std::uint32_t index) {
+    interest_.object_added(index, objects_.at(index)->layout_number());
+    new_objects_.insert(index);
+}
+
+void Relevancy::part_added(std::uint32_t index) {
+    if (objects_.at(index)->family().condition != LifetimeCondition::None) {
+        conditional_.insert(index);
+    }
+    show_part_to_all(index);
+}
+
+void Relevancy::set_is_replay(PeerId peer, bool is_replay) {
+    if (ServerClient* client = clients_.find_joined(peer)) {
+        client->sender.set_is_replay(is_replay);
+        show_conditional(*client);
+    }
+}
+
+void Relevancy::set_location(NetObjectId id, const Vector3& location) {
     REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(id.index)->is_subobject());
     objects_.at(id.index)->set_location(location);
     interest_.set_location(id.index, location);
 }
 
-void ReplicationServer::add_to_group(NetObjectId id, NetGroup group) {
+void Relevancy::add_to_group(NetObjectId id, NetGroup group) {
     REPLAYOUT_ASSERT(objects_.contains(id));
     const NetworkObjectInfo& info = *objects_.at(id.index);
     if (!info.is_subobject()) {
@@ -33,7 +64,7 @@ void ReplicationServer::add_to_group(NetObjectId id, NetGroup group) {
     }
 }
 
-void ReplicationServer::remove_from_group(NetObjectId id, NetGroup group) {
+void Relevancy::remove_from_group(NetObjectId id, NetGroup group) {
     REPLAYOUT_ASSERT(objects_.contains(id));
     if (!objects_.at(id.index)->is_subobject()) {
         interest_.remove_from_group(id.index, group);
@@ -42,7 +73,7 @@ void ReplicationServer::remove_from_group(NetObjectId id, NetGroup group) {
     }
 }
 
-void ReplicationServer::clear_groups(NetObjectId id) {
+void Relevancy::clear_groups(NetObjectId id) {
     REPLAYOUT_ASSERT(objects_.contains(id));
     if (!objects_.at(id.index)->is_subobject()) {
         interest_.clear_groups(id.index);
@@ -53,17 +84,17 @@ void ReplicationServer::clear_groups(NetObjectId id) {
     }
 }
 
-void ReplicationServer::set_in_group(PeerId peer, NetGroup group, bool is_in_group) {
-    if (Client* client = find_joined(peer)) {
+void Relevancy::set_in_group(PeerId peer, NetGroup group, bool is_in_group) {
+    if (ServerClient* client = clients_.find_joined(peer)) {
         if (interest_.set_in_group(client->interest, group, is_in_group)) {
             show_conditional(*client);
         }
     }
 }
 
-void ReplicationServer::set_relevant_for(PeerId peer, NetObjectId id, bool is_relevant) {
+void Relevancy::set_relevant_for(PeerId peer, NetObjectId id, bool is_relevant) {
     REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(id.index)->is_subobject());
-    Client* client = find_joined(peer);
+    ServerClient* client = clients_.find_joined(peer);
     if (client == nullptr) {
         return;
     }
@@ -73,12 +104,12 @@ void ReplicationServer::set_relevant_for(PeerId peer, NetObjectId id, bool is_re
     }
     (is_relevant ? interest.hidden : interest.shown).erase(id.index);
     (is_relevant ? interest.shown : interest.hidden).insert(id.index);
-    decide_relevancy(*client, id.index);
+    decide(*client, id.index);
 }
 
-void ReplicationServer::clear_relevant_for(PeerId peer, NetObjectId id) {
+void Relevancy::clear_relevant_for(PeerId peer, NetObjectId id) {
     REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(id.index)->is_subobject());
-    Client* client = find_joined(peer);
+    ServerClient* client = clients_.find_joined(peer);
     if (client == nullptr) {
         return;
     }
@@ -90,25 +121,16 @@ void ReplicationServer::clear_relevant_for(PeerId peer, NetObjectId id) {
     }
 }
 
-bool ReplicationServer::is_relevant_for(PeerId peer, NetObjectId id) const {
+bool Relevancy::is_relevant_for(PeerId peer, NetObjectId id) const {
     REPLAYOUT_ASSERT(objects_.contains(id));
-    const Client* client = find_joined(peer);
+    const ServerClient* client = clients_.find_joined(peer);
     return client != nullptr && client->sender.dormancy().is_shown(id.index);
 }
 
-ClientInterest* ReplicationServer::find_interest(PeerId peer) {
-    if (host_interest_.has_value() && host_interest_->peer == peer) {
-        return &*host_interest_;
-    }
-    Client* client = find_joined(peer);
-    return client == nullptr ? nullptr : &client->interest;
-}
-
-void ReplicationServer::update_relevancy() {
+void Relevancy::update() {
     interest_.update();
-    for_each_joined([&](Client& client) {
-        client.interest.reconsidered.take_all(
-            [&](std::uint32_t index) { decide_relevancy(client, index); });
+    clients_.for_each_joined([&](ServerClient& client) {
+        client.interest.reconsidered.take_all([&](std::uint32_t index) { decide(client, index); });
         client.interest.is_new = false;
     });
     if (!new_objects_.is_empty()) {
@@ -116,40 +138,41 @@ void ReplicationServer::update_relevancy() {
     }
 }
 
-void ReplicationServer::update_relevancy_of(std::uint32_t index) {
+void Relevancy::update_of(std::uint32_t index) {
     index = objects_.root_of(index);
-    for_each_joined([&](Client& client) {
+    clients_.for_each_joined([&](ServerClient& client) {
         if (client.interest.reconsidered.test(index)) {
             client.interest.reconsidered.forget(index);
-            decide_relevancy(client, index);
+            decide(client, index);
         }
     });
 }
 
-void ReplicationServer::decide_relevancy(Client& client, std::uint32_t index) {
-    const ValueScope calling_out(is_calling_out_, true);
+void Relevancy::decide(ServerClient& client, std::uint32_t index) {
+    const ValueScope calling_out(environment_.is_calling_out, true);
     const BitRow& irrelevant = client.sender.dormancy().irrelevant;
     const bool is_relevant = interest_.is_relevant(client.interest, irrelevant, index);
-    ++stats_.interest.pairs_decided;
+    ++environment_.stats.interest.pairs_decided;
     if (is_relevant == client.sender.dormancy().is_shown(index)) {
         return;
     }
     if (!client.interest.is_new && !new_objects_.test(index)) {
-        ++(is_relevant ? stats_.interest.pairs_shown : stats_.interest.pairs_hidden);
+        ++(is_relevant ? environment_.stats.interest.pairs_shown
+                       : environment_.stats.interest.pairs_hidden);
     }
     show_family(client, index, is_relevant);
-    interest_.relevancy_changed(client.interest, index);
+    changed(client, index);
 }
 
-bool ReplicationServer::is_shown(const Client& client, std::uint32_t index,
-                                 const ObjectFacts& facts) const {
+bool Relevancy::is_shown(const ServerClient& client, std::uint32_t index,
+                         const ObjectFacts& facts) const {
     const LifetimeCondition condition = objects_.at(index)->family().condition;
     return condition == LifetimeCondition::NetGroup
                ? client.is_replay || interest_.groups().is_in_any(index, client.interest.groups)
                : passes(condition, client.sender.flags_for(facts));
 }
 
-void ReplicationServer::show_family(Client& client, std::uint32_t index, bool is_relevant) {
+void Relevancy::show_family(ServerClient& client, std::uint32_t index, bool is_relevant) {
     ReplicationSender& sender = client.sender;
     if (!is_relevant) {
         hide_family(client, index);
@@ -161,32 +184,26 @@ void ReplicationServer::show_family(Client& client, std::uint32_t index, bool is
     }
     if (sender.dormancy().irrelevant.test(index)) {
         sender.set_relevant(index, true);
-        if (dormancy_.candidates.test(index)) {
-            apply_dormancy(sender, index);
-            if (objects_.at(index)->dormancy() == NetDormancy::DormantPartial &&
-                !sender.dormancy().asked.test(index)) {
-                resume_compare(index);  // else it is sent what all others show, as to who joins
-            }
-        }
+        dormancy_.shown(client, index);
     }
     show_parts(client, index);
 }
 
-void ReplicationServer::hide_family(Client& client, std::uint32_t index) {
+void Relevancy::hide_family(ServerClient& client, std::uint32_t index) {
     if (objects_.at(index)->is_removed()) {
         return;  // it goes already
     }
-    if (!is_family_called(client.sender, index)) {
+    if (!waits_.is_family_called(client.sender, index)) {
         hide_at_once(client.sender, index);
         return;
     }
-    is_any_leaving_ = true;
+    waits_.note_leaving();
     if (!hide_behind_calls(client, index)) {
-        note_dropped_calls(client, client.sender.close_left_now(index));
+        waits_.note_dropped(client, client.sender.close_left_now(index));
     }
 }
 
-void ReplicationServer::hide_at_once(ReplicationSender& sender, std::uint32_t index) {
+void Relevancy::hide_at_once(ReplicationSender& sender, std::uint32_t index) {
     if (objects_.at(index)->is_removed()) {
         return;
     }
@@ -199,7 +216,7 @@ void ReplicationServer::hide_at_once(ReplicationSender& sender, std::uint32_t in
     sender.set_relevant(index, false);
 }
 
-bool ReplicationServer::hide_behind_calls(Client& client, std::uint32_t index) {
+bool Relevancy::hide_behind_calls(ServerClient& client, std::uint32_t index) {
     if (objects_.at(index)->is_removed()) {
         return true;
     }
@@ -214,15 +231,15 @@ bool ReplicationServer::hide_behind_calls(Client& client, std::uint32_t index) {
         return is_kept;
     }
     if (sender.has_fresh_call(index)) {
-        compare_before_hiding(index);
+        waits_.compare_before_hiding(index);
     }
     return sender.hide_behind_calls(index) && is_kept;
 }
 
-void ReplicationServer::hide_parts_before(std::uint32_t index, const ObjectFacts& facts) {
+void Relevancy::hide_parts_before(std::uint32_t index, const ObjectFacts& facts) {
     std::uint32_t part = objects_.first_part_of(index);
     for (; part != ObjectStore::no_index; part = objects_.at(part)->family().next) {
-        for_each_joined([&](Client& client) {
+        clients_.for_each_joined([&](ServerClient& client) {
             if (client.sender.dormancy().is_shown(part) && !is_shown(client, part, facts)) {
                 hide_family(client, part);
             }
@@ -231,14 +248,14 @@ void ReplicationServer::hide_parts_before(std::uint32_t index, const ObjectFacts
     }
 }
 
-void ReplicationServer::show_parts(Client& client, std::uint32_t index) {
+void Relevancy::show_parts(ServerClient& client, std::uint32_t index) {
     std::uint32_t part = objects_.first_part_of(index);
     for (; part != ObjectStore::no_index; part = objects_.at(part)->family().next) {
         show_part(client, part);
     }
 }
 
-void ReplicationServer::show_part(Client& client, std::uint32_t part) {
+void Relevancy::show_part(ServerClient& client, std::uint32_t part) {
     if (objects_.at(part)->is_removed()) {
         return;  // a client that still has it is to lose it
     }
@@ -248,11 +265,18 @@ void ReplicationServer::show_part(Client& client, std::uint32_t part) {
     show_family(client, part, is_shown_whole && is_shown(client, part, facts));
 }
 
-void ReplicationServer::show_part_to_all(std::uint32_t part) {
-    for_each_joined([&](Client& client) { show_part(client, part); });
+void Relevancy::show_parts_to_all(std::uint32_t index) {
+    std::uint32_t part = objects_.first_part_of(index);
+    for (; part != ObjectStore::no_index; part = objects_.at(part)->family().next) {
+        show_part_to_all(part);
+    }
 }
 
-void ReplicationServer::show_conditional(Client& client) {
+void Relevancy::show_part_to_all(std::uint32_t part) {
+    clients_.for_each_joined([&](ServerClient& client) { show_part(client, part); });
+}
+
+void Relevancy::show_conditional(ServerClient& client) {
     for (std::uint32_t index = conditional_.next(0); index != BitRow::no_bit;
          index = conditional_.next(index + 1)) {
         show_part(client, index);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-//
-// Clients that join a world that is there already: what they are sent first, in which order, and
-// how much of it in one flush.
-#include "replication_server_client.h"
+#include "initial_batches.h"
 
 #include <algorithm>
 
@@ -13,18 +10,17 @@ namespace {
 // Looking at an object costs a sixty-fourth of opening it, or less.
 constexpr std::uint64_t looks_per_open = 64;
 
-[[nodiscard]] bool is_sending(ReplicationSender& sender) noexcept {
+[[nodiscard]] bool is_sending(const ReplicationSender& sender) noexcept {
     return sender.initial_batch().state() == InitialBatch::State::Sending;
 }
 
 }  // namespace
 
-void ReplicationServer::begin_initial_batches() {
-    std::uint64_t looks_left =
-        std::uint64_t{settings_.config.initial_opens_per_flush_max} * looks_per_open;
-    for (Client* client : clients_) {
+void InitialBatches::begin() {
+    std::uint64_t looks_left = std::uint64_t{config_.initial_opens_per_flush_max} * looks_per_open;
+    for (ServerClient* client : clients_) {
         NetConnection& connection = client->connection;
-        if (!is_joined(*client) ||
+        if (!client->is_joined() ||
             client->sender.initial_batch().state() != InitialBatch::State::Before) {
             continue;
         }
@@ -32,7 +28,7 @@ void ReplicationServer::begin_initial_batches() {
         if (client->awaits_layouts) {
             continue;
         }
-        begin_initial_batch(*client);
+        begin_for(*client);
         const std::uint64_t looks = objects_.object_count();
         if (looks > looks_left) {
             return;  // who comes behind begins with the next flush
@@ -41,11 +37,11 @@ void ReplicationServer::begin_initial_batches() {
     }
 }
 
-void ReplicationServer::begin_initial_batch(Client& client) {
+void InitialBatches::begin_for(ServerClient& client) {
     InitialBatch& batch = client.sender.edit_initial_batch();
     std::uint32_t count = 0;
-    for (std::uint32_t index = live_.next(0); index != BitRow::no_bit;
-         index = live_.next(index + 1)) {
+    for (std::uint32_t index = all_.live.next(0); index != BitRow::no_bit;
+         index = all_.live.next(index + 1)) {
         const NetworkObjectInfo& info = *objects_.at(index);
         if (info.is_torn_off() || client.sender.dormancy().is_resting(index)) {
             continue;
@@ -68,7 +64,7 @@ void ReplicationServer::begin_initial_batch(Client& client) {
     client.connection.send_control(InitialBatchStartedMessage(count).bytes());
 }
 
-void ReplicationServer::finish_initial_batch(Client& client) {
+void InitialBatches::finish_for(ServerClient& client) {
     if (!is_sending(client.sender) || !client.sender.is_initial_batch_over()) {
         return;
     }
@@ -81,10 +77,11 @@ void ReplicationServer::finish_initial_batch(Client& client) {
     }
 }
 
-std::uint32_t ReplicationServer::initial_opens_per_client() noexcept {
+std::uint32_t InitialBatches::opens_per_client() const noexcept {
     std::uint32_t count = 0;
-    for_each_joined([&](Client& client) { count += is_sending(client.sender) ? 1u : 0u; });
-    return std::max(1u, settings_.config.initial_opens_per_flush_max / std::max(1u, count));
+    clients_.for_each_joined(
+        [&](ServerClient& client) { count += is_sending(client.sender) ? 1u : 0u; });
+    return std::max(1u, config_.initial_opens_per_flush_max / std::max(1u, count));
 }
 
 }  // namespace replayout

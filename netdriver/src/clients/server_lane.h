@@ -93,6 +93,10 @@ class ServerLanes {
     [[nodiscard]] ServerLane& operator[](std::size_t lane) const noexcept { return *lanes_[lane]; }
     /// The one with the fewest clients.
     [[nodiscard]] ServerLane& emptiest() const noexcept;
+    /// There is enough to do to split it.
+    [[nodiscard]] bool is_worth(std::uint64_t work) const noexcept {
+        return count() > 1 && work > 0 && work >= work_min_;
+    }
     /// Before lanes send what there is in bundles: what they need for that, as many at once as
     /// there are workers.
     void expect_bundles(const BundleBuilder& bundles) {
@@ -131,6 +135,7 @@ class ServerLanes {
     NetStats& stats_;
     MemoryResource* resource_;
     std::uint32_t worker_count_;
+    std::uint64_t work_min_;
     BundleCopies bundle_copies_;
     Vector<ServerLane*> lanes_;
     bool are_running_ = false;

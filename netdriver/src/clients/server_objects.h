@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+//
+// The objects of a server, and what all its parts know of them.
+#pragma once
+
+#include <replayout/netdriver/memory_report.h>
+
+#include "bit_row.h"
+#include "flush_changes.h"
+#include "object_rows.h"
+#include "object_store.h"
+#include "shadow_ids.h"
+
+#include <cstdint>
+
+namespace replayout {
+
+struct ServerObjects {
+    ServerObjects(NetGUIDCache& guid_cache, MemoryMeters& memory)
+        : guids(guid_cache),
+          store(&memory.objects),
+          shadow_ids(guid_cache),
+          live(&memory.objects),
+          changes(&memory.objects) {
+        rows.add_full(live, ObjectRows::Until::GameIsDone);
+        rows.add_full(changes.objects, ObjectRows::Until::GameIsDone);
+    }
+    ServerObjects(const ServerObjects&) = delete;
+    ServerObjects& operator=(const ServerObjects&) = delete;
+
+    /// Nobody waits for the object any longer, and its clients were told. Its slot is free.
+    void forget(std::uint32_t index) {
+        if (!store.at(index)->is_handed_back()) {
+            guids.unbind(store.at(index)->guid());
+        }
+        rows.free_slot(index);
+        store.remove(store.id_at(index));
+    }
+
+    NetGUIDCache& guids;
+    ObjectStore store;
+    ShadowIds shadow_ids;
+    BitRow live;  ///< the game has the object
+    FlushChanges changes;
+    ObjectRows rows;
+};
+
+}  // namespace replayout

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#include "call_waits.h"
+
+#include <algorithm>
+#include <string>
+
+#include "value_scope.h"
+
+namespace replayout {
+
+CallWaits::CallWaits(const ServerEnvironment& environment, ServerObjects& objects,
+                     ServerClients& clients, ServerLog& log)
+    : environment_(environment),
+      all_(objects),
+      objects_(objects.store),
+      clients_(clients),
+      log_(log),
+      logged_(&environment.memory.objects) {
+    all_.rows.add(logged_, ObjectRows::Until::SlotIsFree);
+}
+
+bool CallWaits::is_family_called(const ReplicationSender& sender, std::uint32_t index) const {
+    bool is_called = false;
+    objects_.for_each_there_is(
+        index, [&](std::uint32_t member) { is_called = is_called || sender.is_called(member); });
+    return is_called;
+}
+
+void CallWaits::compare_before_departure(std::uint32_t index) {
+    NetworkObjectInfo& info = *objects_.at(index);
+    const bool is_meant =
+        std::any_of(clients_.begin(), clients_.end(), [&](const ServerClient* client) {
+            return client->is_joined() && client->sender.has_fresh_call(index);
+        });
+    if (!is_meant || !info.changelist_state().is_due()) {
+        return;
+    }
+    const ValueScope calling_out(environment_.is_calling_out, true);
+    if (const void* memory = environment_.world.object_memory(info.object())) {
+        (void)info.changelist_state().update(memory, all_.shadow_ids,
+                                             environment_.stats.replication);
+    }
+}
+
+void CallWaits::compare_before_hiding(std::uint32_t index) {
+    NetworkObjectInfo& info = *objects_.at(index);
+    if (!info.changelist_state().is_due()) {
+        return;
+    }
+    // The flush may compare the object once more, but a regular pair expects one new version a
+    // flush.
+    clients_.for_each_joined([&](ServerClient& client) { client.sender.leave_bundles(index); });
+    const ValueScope calling_out(environment_.is_calling_out, true);
+    const void* memory = environment_.world.object_memory(info.object());
+    if (memory != nullptr &&
+        info.changelist_state().update(memory, all_.shadow_ids, environment_.stats.replication)) {
+        all_.changes.objects.set(index);
+    }
+}
+
+void CallWaits::note_dropped(const ServerClient& client,
+                             std::span<const LeavingChannels::DroppedCalls> dropped) {
+    for (const LeavingChannels::DroppedCalls& object : dropped) {
+        if (logged_.test(object.index)) {
+            continue;
+        }
+        logged_.insert(object.index);
+        const NetworkObjectInfo& info = *objects_.at(object.index);
+        const PeerId peer = client.connection.peer();
+        log_.peers.write_printable(
+            LogLevel::Warning, peer,
+            "object " + std::to_string(info.guid().value) + " of class \"" +
+                std::string(info.changelist_state().layout().name()) + "\" went before " +
+                std::to_string(object.count) + " of its reliable calls had arrived at peer " +
+                std::to_string(peer.value) +
+                ": a close waits for NetConfig::close_waits_for_calls_ms at most, and no longer "
+                "than until there are channels_max objects",
+            log_.now);
+    }
+}
+
+}  // namespace replayout

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include "destruction_notices.h"
+
+#include <array>
+#include <span>
+
+namespace replayout {
+
+void DestructionNotices::note(std::uint32_t index) {
+    const std::string_view name = stable_name_of(objects_.at(index)->spawn_record());
+    if (name.empty()) {
+        return;
+    }
+    if (names_.count() + objects_.destroyed_part_count() >= config_.destroyed_names_max) {
+        log(LogLevel::Error,
+            "the end of an object is not told to who does not see it: there are "
+            "destroyed_names_max of them");
+        return;
+    }
+    if (objects_.at(index)->is_subobject()) {
+        note_part(index, name);
+        return;
+    }
+    const std::size_t place = names_.count();
+    names_.add(objects_.at(index)->guid(), name);
+    for (ServerClient* client : clients_) {
+        // Who has the object is told by the close of its channel.
+        if (client->next_notice == place && client->sender.has_object(index)) {
+            ++client->next_notice;
+        }
+    }
+}
+
+void DestructionNotices::note_part(std::uint32_t index, std::string_view name) {
+    const std::uint32_t outer = objects_.at(index)->family().outer;
+    objects_.add_destroyed_part(outer, objects_.at(index)->guid(), name);
+    const std::size_t place = objects_.destroyed_parts_of(outer)->count() - 1;
+    clients_.for_each_joined([&](ServerClient& client) {
+        // Who has the part is told by the close of its channel, and who has not the outer when that
+        // is opened.
+        if (client.sender.has_object(outer) && !client.sender.has_part_for_certain(index)) {
+            client.sender.part_notices().add(outer, place);
+        }
+    });
+}
+
+void DestructionNotices::forget(std::string_view stable_name) {
+    if (stable_name.empty()) {
+        return;
+    }
+    const std::size_t place = names_.find(stable_name);
+    if (place == DestroyedNames::no_place) {
+        return;
+    }
+    names_.erase(place);
+    for (ServerClient* client : clients_) {
+        client->next_notice -= client->next_notice > place ? 1u : 0u;
+    }
+}
+
+void DestructionNotices::forget_all() {
+    names_.clear();
+    for (ServerClient* client : clients_) {
+        client->next_notice = 0;
+    }
+}
+
+void DestructionNotices::send(ServerClient& client) {
+    std::array<std::byte, PacketBuilder::packet_bytes_limit> message;
+    const std::size_t room_bytes = fragment_bytes(config_.packet_bytes_max);
+    PacketSender& packets = client.connection.packets();
+    while (client.next_notice < names_.count() && packets.can_write(Share::Messages) &&
+           packets.reliable().has_room_for(Share::Messages, room_bytes)) {
+        DestructionNoticeWriter writer(std::span<std::byte>(message).first(room_bytes));
+        while (client.next_notice < names_.count() &&
+               writer.add(names_.at(client.next_notice).guid, names_.at(client.next_notice).name)) {
+            ++client.next_notice;
+        }
+        client.connection.send_control(writer.bytes());
+        (void)packets.write_unsent_bunches();
+    }
+}
+
+void DestructionNotices::forget_part(std::uint32_t outer, std::string_view stable_name) {
+    const std::size_t place = objects_.forget_destroyed_part(outer, stable_name);
+    for (ServerClient* client : clients_) {
+        client->sender.part_notices().forget_name(outer, place);
+    }
+}
+
+}  // namespace replayout

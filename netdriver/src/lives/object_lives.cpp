@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+#include "object_lives.h"
+
+#include "refusal_text.h"
+
+#include <algorithm>
+#include <string>
+
+namespace replayout {
+
+namespace {
+
+/// It looks at nothing but what a connection is to the object.
+[[nodiscard]] constexpr bool may_be_of_subobject(LifetimeCondition condition) noexcept {
+    return !is_initial_condition(condition) && condition != LifetimeCondition::Custom &&
+           condition != LifetimeCondition::Dynamic;
+}
+
+}  // namespace
+
+ObjectLives::ObjectLives(const ServerEnvironment& environment, const Parts& parts)
+    : environment_(environment),
+      parts_(parts),
+      objects_(parts.objects.store),
+      clients_(parts.clients),
+      torn_off_(&environment.memory.objects),
+      family_(Allocator<std::uint32_t>(&environment.memory.scratch)) {}
+
+NetObjectId ObjectLives::add(const RepLayout& layout, ObjectHandle object,
+                             const SpawnParameters& parameters) {
+    return add(layout, object, {}, parameters);
+}
+
+NetObjectId ObjectLives::add(const RepLayout& layout, ObjectHandle object, NetObjectId outer,
+                             const SpawnParameters& parameters) {
+    const bool is_part = outer.generation != 0;
+    const char* const called = is_part ? "add_subobject" : "add_object";
+    REPLAYOUT_EXPECT(!object.is_null(), NetObjectId(),
+                     "%s: a \"%s\" without a handle: give it one that is not 0", called,
+                     std::string(layout.name()).c_str());
+    REPLAYOUT_EXPECT(is_valid(parameters), NetObjectId(),
+                     "%s: a \"%s\" whose stable name has more than %zu bytes or is not "
+                     "UTF-8, or whose numbers are not finite",
+                     called, std::string(layout.name()).c_str(), stable_name_bytes_max);
+    const std::uint32_t number = environment_.layouts.number_of_added(layout);
+    REPLAYOUT_EXPECT(number != LayoutTable::no_number, NetObjectId(), "%s",
+                     unknown_layout(called, layout).c_str());
+    if (objects_.object_count() >= environment_.settings.config.channels_max) {
+        parts_.departures.end_oldest();
+    }
+    if (objects_.object_count() >= environment_.settings.config.channels_max) {
+        log(LogLevel::Error, "an object was not added: there are " +
+                                 std::to_string(environment_.settings.config.channels_max) +
+                                 " of them, and NetConfig::channels_max allows no more");
+        return {};
+    }
+    const NetGUID guid = environment_.guids.assign_to_new(object);
+    REPLAYOUT_EXPECT(!guid.is_null(), NetObjectId(), "%s",
+                     why_not_twice(called, layout, object).c_str());
+    parts_.notices.forget(parameters.stable_name);
+    environment_.guids.bind(guid, object);
+    const NetObjectId id = objects_.add(layout, number, object, guid);
+    if (is_part) {
+        objects_.attach(id.index, outer.index);
+    }
+    objects_.set_spawn_record(id.index, environment_.layouts.archetype_of(layout),
+                              is_part ? objects_.at(outer.index)->guid() : NetGUID(), parameters);
+    objects_.at(id.index)->set_location(parameters.location);
+    parts_.objects.rows.grow(objects_.slot_count());
+    parts_.objects.live.set(id.index);
+    parts_.objects.changes.objects.set(id.index);
+    parts_.values.begin(id.index, layout);
+    parts_.compare.begin(id.index);
+    if (!is_part) {
+        parts_.priorities.begin(id.index);
+        parts_.relevancy.object_added(id.index);
+    }
+    return id;
+}
+
+RefusalText ObjectLives::why_not_twice(const char* called, const RepLayout& layout,
+                                       ObjectHandle object) const noexcept {
+    RefusalText text;
+    text.append("%s: the handle of a ", called);
+    text.append_name(layout.name());
+    text.append(" is that of ");
+    const std::uint32_t index = objects_.find_index(environment_.guids.find_guid(object));
+    if (index != ObjectStore::no_index && !objects_.at(index)->is_torn_off()) {
+        append_object(text, objects_, objects_.id_at(index));
+        text.append(", which is replicated: remove that before, or use another handle");
+    } else {
+        text.append("an object that is torn off: it is yours again after the next tick_flush()");
+    }
+    return text;
+}
+
+NetObjectId ObjectLives::add_part(NetObjectId outer, const RepLayout& layout, ObjectHandle object,
+                                  const SubobjectParameters& parameters) {
+    REPLAYOUT_ASSERT(objects_.contains(outer));
+    REPLAYOUT_EXPECT(may_be_of_subobject(parameters.condition), NetObjectId(),
+                     "add_subobject: a part, a \"%s\", has condition %u, which is for properties: "
+                     "choose one that looks at the connection",
+                     std::string(layout.name()).c_str(),
+                     static_cast<unsigned>(parameters.condition));
+    SpawnParameters spawn;
+    spawn.stable_name = parameters.stable_name;
+    const NetObjectId id = add(layout, object, outer, spawn);
+    if (id.generation == 0) {
+        return id;
+    }
+    parts_.notices.forget_part(outer.index, parameters.stable_name);
+    NetworkObjectInfo& info = *objects_.at(id.index);
+    const NetworkObjectInfo& whole = *objects_.at(outer.index);
+    info.family().condition = parameters.condition;
+    objects_.set_facts(id.index, whole.facts());
+    for (ServerClient* client : clients_) {
+        if (client->sender.dormancy().asked.test(outer.index)) {
+            client->sender.ask_dormant(id.index, true);
+        }
+    }
+    parts_.relevancy.part_added(id.index);
+    if (whole.dormancy() != NetDormancy::Awake) {
+        parts_.dormancy.set_of(id.index, whole.dormancy());
+    }
+    return id;
+}
+
+void ObjectLives::remove(NetObjectId id, ChannelCloseReason reason) {
+    REPLAYOUT_ASSERT(objects_.contains(id));
+    const bool is_games_own = reason == ChannelCloseReason::Destroyed ||
+                              reason == ChannelCloseReason::LevelUnloaded ||
+                              reason == ChannelCloseReason::Migrated;
+    REPLAYOUT_EXPECT(is_games_own, void(),
+                     "remove_object: object %u.%u: reason %u is the driver's own: use Destroyed, "
+                     "LevelUnloaded or Migrated",
+                     id.index, id.generation, static_cast<unsigned>(reason));
+    if (reason == ChannelCloseReason::Destroyed) {
+        parts_.notices.note(id.index);
+    }
+    if (parts_.departures.must_depart(id.index)) {
+        parts_.departures.depart(id, reason);
+    } else {
+        remove_family(id, reason);
+    }
+}
+
+void ObjectLives::remove_family(NetObjectId id, ChannelCloseReason reason) {
+    while (objects_.at(id.index)->family().first != ObjectStore::no_index) {
+        remove_family(objects_.id_at(objects_.at(id.index)->family().first), reason);
+    }
+    clients_.for_each_joined(
+        [&](ServerClient& client) { client.sender.object_removed(id.index, reason); });
+    if (objects_.at(id.index)->is_subobject()) {
+        objects_.detach(id.index);
+    }
+    parts_.objects.forget(id.index);
+}
+
+void ObjectLives::tear_off(NetObjectId id) {
+    REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(id.index)->is_subobject());
+    // Outer before inner.
+    family_.clear();
+    objects_.for_each_in_family(id.index, [&](std::uint32_t index) { family_.push_back(index); });
+    for (const std::uint32_t index : family_) {
+        tear_off_one(index);
+    }
+}
+
+void ObjectLives::tear_off_one(std::uint32_t index) {
+    objects_.retire_id(objects_.id_at(index));
+    objects_.at(index)->tear_off();
+    parts_.objects.rows.tear_off(index);
+    torn_off_.insert(index);
+    objects_.at(index)->changelist_state().mark_exact();
+    parts_.compare.force_due(index);  // what it is now goes out, and nothing of what it becomes
+    clients_.for_each_joined([&](ServerClient& client) {
+        client.sender.forget_return(index);  // it is never sent to a client that does not have it
+        client.sender.tear_off(index);
+    });
+}
+
+void ObjectLives::hand_back_torn_off() {
+    for (std::uint32_t index = torn_off_.next(0); index != BitRow::no_bit;
+         index = torn_off_.next(index + 1)) {
+        NetworkObjectInfo& info = *objects_.at(index);
+        if (!info.is_handed_back()) {
+            info.hand_back();
+            environment_.guids.unbind(info.guid());
+            parts_.objects.live.clear(index);
+        }
+    }
+}
+
+void ObjectLives::remove_torn_off() {
+    for (std::uint32_t index = torn_off_.next(0); index != BitRow::no_bit;
+         index = torn_off_.next(index + 1)) {
+        const auto is_over_for = [&](const ServerClient* client) {
+            return !client->is_joined() || client->sender.is_torn_off(index);
+        };
+        const NetworkObjectInfo::Family& family = objects_.at(index)->family();
+        if (family.first != ObjectStore::no_index ||
+            !std::all_of(clients_.begin(), clients_.end(), is_over_for)) {
+            continue;  // parts go before their outer, or it is still on its way
+        }
+        torn_off_.clear(index);
+        for (ServerClient* client : clients_) {
+            client->sender.object_removed(index, ChannelCloseReason::TearOff);
+        }
+        if (family.outer != ObjectStore::no_index) {
+            objects_.detach(index);
+        }
+        parts_.objects.forget(index);
+    }
+}
+
+void ObjectLives::introduce(ServerClient& client) {
+    parts_.dormancy.introduce(client);
+    for (std::uint32_t index = torn_off_.next(0); index != BitRow::no_bit;
+         index = torn_off_.next(index + 1)) {
+        client.sender.tear_off(index);  // it is not to have it
+    }
+    parts_.departures.introduce(client);
+    if (!client.is_replay) {
+        parts_.relevancy.interest().add_client(client.interest);
+    }
+    parts_.relevancy.show_conditional(client);
+    client.sender.mark_pending(parts_.objects.live);
+}
+
+}  // namespace replayout

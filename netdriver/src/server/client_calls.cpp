@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#include "client_calls.h"
+
+namespace replayout {
+
+CloseReason ClientCalls::receive(ServerClient& client, const BunchHeader& header,
+                                 std::span<const std::byte> payload) {
+    if (!header.is_call) {
+        return CloseReason::NotAllowed;
+    }
+    switch (client.sender.callable(header.channel)) {
+        case CallableState::Yes: {
+            client.may_have_due_calls = true;
+            const CloseReason reason = client.sender.incoming_calls().receive(header, payload);
+            if (reason != CloseReason::None) {
+                const NetworkObjectInfo& info = *objects_.at(ObjectStore::index_of(header.channel));
+                client.connection.blame({info.changelist_state().layout().name(), {}, info.guid()});
+            }
+            return reason;
+        }
+        case CallableState::Late:
+            environment_.stats.calls_dropped +=
+                !header.is_partial || header.is_partial_final ? 1u : 0u;
+            return CloseReason::None;
+        case CallableState::No:
+            break;
+    }
+    return CloseReason::UnknownChannel;
+}
+
+CloseReason ClientCalls::run(ServerClient& client) {
+    RemoteFunctionReceiver& calls = client.sender.incoming_calls();
+    DueCall call;
+    CallWork work;
+    client.may_have_due_calls = false;
+    while (calls.take_due(call)) {
+        // A call may do anything, also end this connection.
+        const std::optional<CloseReason> reason =
+            client.is_joined() ? run_call(client, call, work) : CloseReason::Requested;
+        if (!reason.has_value()) {
+            calls.put_off();
+            client.may_have_due_calls = true;
+            has_put_off_calls_ = true;
+            break;
+        }
+        if (*reason != CloseReason::None) {
+            calls.drop_due();
+            return client.is_joined() ? *reason : CloseReason::None;
+        }
+        client.connection.blame({});
+    }
+    return CloseReason::None;
+}
+
+void ClientCalls::run_put_off(NetTime now) {
+    if (!has_put_off_calls_) {
+        return;
+    }
+    log_.now = now;
+    has_put_off_calls_ = false;
+    for (std::size_t i = 0; i < clients_.size(); ++i) {
+        ServerClient& client = clients_[i];
+        if (client.may_have_due_calls) {
+            const CloseReason reason = run(client);
+            if (reason != CloseReason::None) {
+                client.connection.close(reason, now);
+            }
+        }
+    }
+}
+
+CloseReason ClientCalls::strike(ServerClient& client, std::uint64_t& count) {
+    ++count;
+    return client.strikes.take(1, log_.now) ? CloseReason::None : CloseReason::TooManyCalls;
+}
+
+std::optional<CloseReason> ClientCalls::run_call(ServerClient& client, const DueCall& call,
+                                                 CallWork& work) {
+    const std::uint32_t index = ObjectStore::index_of(call.channel);
+    if (client.sender.callable(call.channel) != CallableState::Yes ||
+        objects_.at(index)->is_departing()) {
+        ++environment_.stats
+              .calls_dropped;  // a call before it removed the object, or it is nobody's any more
+        return CloseReason::None;
+    }
+    const NetworkObjectInfo& info = *objects_.at(index);
+    const DecodeBudget granted = runner_.budget_for(call.payload.size());
+    DecodeBudget budget = granted;
+    BitReader reader(call.payload, &budget);
+    const std::span<const RepFunction> functions = info.changelist_state().layout().functions();
+    std::optional<FunctionIndex> function;
+    ClosePlace place{info.changelist_state().layout().name(), {}, info.guid()};
+    client.connection.blame(place);
+    if (!read_call_head(reader, functions, function)) {
+        return CloseReason::MalformedBunch;
+    }
+    if (!function.has_value() || !functions[function->value].runs_on_server()) {
+        return CloseReason::UnknownFunction;
+    }
+    if (!work.has_room_for(functions[function->value], call.payload.size())) {
+        return std::nullopt;
+    }
+    place.function = functions[function->value].function->name;
+    client.connection.blame(place);
+    const CallKind kind =
+        call_kind_of(call.is_reliable, functions[function->value].has(FunctionFlags::Update));
+    if (!client.call_limiter.take(info.layout_number(), *function, kind, call.payload.size(),
+                                  log_.now)) {
+        if (call.is_reliable) {
+            return CloseReason::TooManyCalls;
+        }
+        return strike(client, environment_.stats.calls_over_rate);
+    }
+    const ObjectFacts& facts = info.facts();
+    if (!facts.has_owner || facts.owner != client.connection.peer()) {
+        // It may have had another owner a moment ago.
+        return strike(client, environment_.stats.calls_not_owned);
+    }
+    const RemoteFunctionCall running{info.object(), objects_.id_at(index),
+                                     client.connection.peer()};
+    const RepFunction& called = functions[function->value];
+    const auto outcome = runner_.run(called, environment_.world.object_memory(running.object),
+                                     reader, true, running);
+    work.spend(called, call.payload.size(), granted, budget);
+    switch (outcome) {
+        case RemoteFunctionRunner::Outcome::Malformed:
+            return CloseReason::MalformedBunch;
+        case RemoteFunctionRunner::Outcome::Refused:
+            return CloseReason::CallRefused;
+        case RemoteFunctionRunner::Outcome::Missing:
+            ++environment_.stats.calls_dropped;
+            break;
+        case RemoteFunctionRunner::Outcome::Ran:
+            break;
+    }
+    return CloseReason::None;
+}
+
+}  // namespace replayout

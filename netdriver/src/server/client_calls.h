@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+//
+// Remote calls of a server's clients: received, checked, and run as far as the work of a packet
+// allows. The rest runs with the dispatches that follow, in order.
+#pragma once
+
+#include <replayout/netdriver/close_reason.h>
+#include <replayout/netdriver/time.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "call_work.h"
+#include "remote_function_receiver.h"
+#include "remote_function_runner.h"
+#include "server_clients.h"
+#include "server_environment.h"
+#include "server_log.h"
+#include "server_objects.h"
+
+namespace replayout {
+
+class ClientCalls {
+  public:
+    ClientCalls(const ServerEnvironment& environment, const ServerObjects& objects,
+                ServerClients& clients, RemoteFunctionRunner& runner, ServerLog& log) noexcept
+        : environment_(environment),
+          objects_(objects.store),
+          clients_(clients),
+          runner_(runner),
+          log_(log) {}
+
+    /// A bunch on an object's channel. Anything but None ends the connection.
+    [[nodiscard]] CloseReason receive(ServerClient& client, const BunchHeader& header,
+                                      std::span<const std::byte> payload);
+    /// Runs what a client's packet brought. Anything but None ends the connection.
+    [[nodiscard]] CloseReason run(ServerClient& client);
+    /// Before anything is received: runs calls for which their packet had no room left.
+    void run_put_off(NetTime now);
+
+  private:
+    /// Nothing: there is no room left for the call, and it is still to run.
+    [[nodiscard]] std::optional<CloseReason> run_call(ServerClient& client, const DueCall& call,
+                                                      CallWork& work);
+    /// A call of a client is dropped, and counted in `count`. Anything but None: once too often.
+    [[nodiscard]] CloseReason strike(ServerClient& client, std::uint64_t& count);
+
+    const ServerEnvironment& environment_;
+    const ObjectStore& objects_;
+    ServerClients& clients_;
+    RemoteFunctionRunner& runner_;
+    ServerLog& log_;
+    bool has_put_off_calls_ = false;  // of any client, or a moment ago
+};
+
+}  // namespace replayout

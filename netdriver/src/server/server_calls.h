@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+//
+// Remote calls that a server makes: run here, or queued for the clients that are to run them.
+#pragma once
+
+#include <replayout/netdriver/net_object_id.h>
+#include <replayout/netdriver/remote_function.h>
+#include <replayout/reflection/memory.h>
+#include <replayout/send_properties.h>
+
+#include <cstdint>
+#include <string_view>
+
+#include "call_ids.h"
+#include "compare_stage.h"
+#include "dormancy.h"
+#include "relevancy.h"
+#include "remote_function_encoder.h"
+#include "remote_function_runner.h"
+#include "server_clients.h"
+#include "server_log.h"
+#include "server_objects.h"
+
+namespace replayout {
+
+class ServerCalls {
+  public:
+    struct Parts {
+        ServerObjects& objects;
+        ServerClients& clients;
+        CompareStage& compare;
+        Dormancy& dormancy;
+        Relevancy& relevancy;
+    };
+
+    ServerCalls(const ServerEnvironment& environment, const Parts& parts, ServerLog& log);
+    ServerCalls(const ServerCalls&) = delete;
+    ServerCalls& operator=(const ServerCalls&) = delete;
+
+    /// See NetDriver::call_function(). Requires an object and a function that exist, and parameters
+    /// of the function's type.
+    [[nodiscard]] CallResult call(NetObjectId id, FunctionIndex function, const void* params,
+                                  RemoteFunctionSendPolicy policy);
+    /// The game called a function that the class lacks. Logs a few lines a second at most.
+    [[gnu::cold, gnu::noinline]] void log_unknown_function(const RepLayout& layout,
+                                                           std::string_view function);
+    /// Runs calls, also those of clients.
+    [[nodiscard]] RemoteFunctionRunner& runner() noexcept { return runner_; }
+    [[nodiscard]] const RemoteFunctionRunner& runner() const noexcept { return runner_; }
+
+  private:
+    /// Whether a call is for this client.
+    [[nodiscard]] bool is_called(const ServerClient& client, const RepFunction& function,
+                                 std::uint32_t index) const noexcept;
+    /// Whether the client has this version of the object's class, as far as the server knows.
+    [[nodiscard]] bool may_run(const ServerClient& client, std::uint32_t index) const noexcept;
+    [[nodiscard]] CallResult send_to_clients(NetObjectId id, FunctionIndex function,
+                                             const void* params, bool is_queued);
+    [[nodiscard]] CallResult add_calls(const NewCall& call, const RepFunction& function);
+    /// The client has no room for another reliable call. True: it takes calls too slowly, and is
+    /// closed. False: there may be room soon.
+    [[nodiscard]] bool falls_behind(ServerClient& client);
+
+    const ServerEnvironment& environment_;
+    ObjectStore& objects_;
+    ServerClients& clients_;
+    CompareStage& compare_;
+    Dormancy& dormancy_;
+    Relevancy& relevancy_;
+    ServerLog& log_;
+    // Calls are made at any time, also while a tick uses the scratch of the lanes.
+    CallIds ids_;
+    Vector<ServerClient*> called_;  // scratch: they have the call that is being made
+    SendScratch scratch_;
+    SendContext context_;
+    RemoteFunctionEncoder encoder_;
+    RemoteFunctionRunner runner_;
+};
+
+}  // namespace replayout
