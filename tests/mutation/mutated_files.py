@@ -40,8 +40,8 @@ GROUPS = [
         netdriver/src/receiving/replication_receiver_messages.cpp
         netdriver/src/receiving/replication_receiver_playing.cpp
         netdriver/src/receiving/replication_receiver_references.cpp
-        netdriver/src/server/replication_server_calls.cpp
-        netdriver/src/server/replication_server_hello.cpp
+        netdriver/src/server/client_calls.cpp
+        netdriver/src/server/admission.cpp
         netdriver/src/receiving/session_layouts.cpp
         netdriver/src/wire/stable_name.cpp
     """),
@@ -56,7 +56,7 @@ GROUPS = [
     ("limits", ("test_netdriver", "test_replay"), """
         netdriver/src/link/call_limiter.h
         netdriver/src/link/close_log.cpp
-        netdriver/src/server/ended_sessions.h
+        netdriver/src/clients/ended_sessions.h
         netdriver/src/rows/kept_room.h
         netdriver/src/wire/message_budget.h
         netdriver/src/wire/net_config.cpp

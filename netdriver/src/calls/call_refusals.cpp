@@ -59,7 +59,7 @@ RefusalText unknown_function(const RepLayout& layout, std::string_view function)
     text.append("call_function: ");
     text.append_name(layout.name());
     text.append(" has no function ");
-    text.append_name(function);
+    text.append_name(without_component(function));
     append_functions(text, layout, function);
     return text;
 }

@@ -9,8 +9,9 @@ RefusalText DriverEnd::refusal(const char* function) const noexcept {
         text.append("%s: this driver is a client, and only a server may call it", function);
     } else if (server == nullptr) {
         text.append(
-            "%s: this driver does not serve: call listen() before, and look at its Status; a "
-            "client may not call it",
+            "%s: this driver does not serve: call listen(), look at its Status, and take "
+            "interest() "
+            "and rates() after it; a client may not call it",
             function);
     } else {
         return refusal_within(function);
@@ -24,6 +25,13 @@ RefusalText DriverEnd::refusal_within(const char* function) noexcept {
         "%s: called from within the world, a notify or a hook; do it after the tick or call has "
         "returned",
         function);
+    return text;
+}
+
+RefusalText DriverEnd::named(const char* function, NetObjectId id) const noexcept {
+    RefusalText text;
+    text.append("%s: ", function);
+    append_object(text, server->objects(), id);
     return text;
 }
 

@@ -43,6 +43,10 @@ struct DriverEnd {
         const char* function) const noexcept;
     [[gnu::cold, gnu::noinline]] [[nodiscard]] RefusalText refusal(const char* function,
                                                                    NetObjectId id) const noexcept;
+    /// `set_net_priority: object 7.1, a "Pawn"`, before the reason. Requires that the object
+    /// exists.
+    [[gnu::cold, gnu::noinline]] [[nodiscard]] RefusalText named(const char* function,
+                                                                 NetObjectId id) const noexcept;
     /// Refuses a call to any driver from within the world, a notify or a hook that it calls.
     [[gnu::cold, gnu::noinline]] [[nodiscard]] static RefusalText refusal_within(
         const char* function) noexcept;

@@ -56,17 +56,16 @@ DriverEnd Interest::end() const noexcept {
 void Interest::set_relevancy(NetObjectId id, NetRelevancy relevancy) {
     REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
                      end().refusal("set_relevancy", id).c_str());
-    REPLAYOUT_EXPECT(relevancy <= NetRelevancy::Custom, void(),
-                     "set_relevancy: %u is no NetRelevancy", static_cast<unsigned>(relevancy));
+    REPLAYOUT_EXPECT(relevancy <= NetRelevancy::Custom, void(), "%s: %u is no NetRelevancy",
+                     end().named("set_relevancy", id).c_str(), static_cast<unsigned>(relevancy));
     server_->relevancy().interest().set_relevancy(id.index, relevancy);
 }
 
 void Interest::set_cull_distance(NetObjectId id, float distance) {
     REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
                      end().refusal("set_cull_distance", id).c_str());
-    REPLAYOUT_EXPECT(is_length(distance), void(),
-                     "set_cull_distance: %g is not between 0.001 and 1e30",
-                     static_cast<double>(distance));
+    REPLAYOUT_EXPECT(is_length(distance), void(), "%s: %g is not between 0.001 and 1e30",
+                     end().named("set_cull_distance", id).c_str(), static_cast<double>(distance));
     server_->relevancy().interest().set_cull_distance(id.index, distance);
 }
 
@@ -102,8 +101,8 @@ void Interest::set_class_cull_distance(const RepLayout& layout, float distance) 
     REPLAYOUT_EXPECT(number != LayoutTable::no_number, void(), "%s",
                      unknown_layout("set_class_cull_distance", layout).c_str());
     REPLAYOUT_EXPECT(is_length(distance), void(),
-                     "set_class_cull_distance: %g is not between 0.001 and 1e30",
-                     static_cast<double>(distance));
+                     "set_class_cull_distance: class \"%s\": %g is not between 0.001 and 1e30",
+                     std::string(layout.name()).c_str(), static_cast<double>(distance));
     server_->relevancy().interest().set_class_cull_distance(number, distance);
 }
 
@@ -111,9 +110,9 @@ void Interest::set_location(NetObjectId id, const Vector3& location) {
     REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
                      end().refusal("set_location", id).c_str());
     REPLAYOUT_EXPECT(is_finite(location), void(),
-                     "set_location: (%g, %g, %g) is no place: give finite numbers",
-                     static_cast<double>(location.x), static_cast<double>(location.y),
-                     static_cast<double>(location.z));
+                     "%s: (%g, %g, %g) is no place: give finite numbers",
+                     end().named("set_location", id).c_str(), static_cast<double>(location.x),
+                     static_cast<double>(location.y), static_cast<double>(location.z));
     server_->relevancy().set_location(id, location);
 }
 

@@ -21,13 +21,22 @@ namespace {
     return hash64(seed, std::uint64_t{reinterpret_cast<std::uintptr_t>(driver)});
 }
 
+[[nodiscard]] NetDriverSettings with_resource(NetDriverSettings settings) {
+    if (settings.resource == nullptr) {
+        log(LogLevel::Error,
+            "NetDriverSettings::resource is null: the driver takes the default resource");
+        settings.resource = resource_of(settings);
+    }
+    return settings;
+}
+
 }  // namespace
 
 NetDriver::NetDriver(const NetDriverSettings& settings, Transport& transport, NetWorld& world)
-    : settings_(settings),
+    : settings_(with_resource(settings)),
       transport_(transport),
       world_(world),
-      memory_(settings.resource, settings.executor != nullptr ? &memory_mutex_ : nullptr),
+      memory_(settings_.resource, settings.executor != nullptr ? &memory_mutex_ : nullptr),
       guids_(NetGUIDCache::Authority::Assigns, table_secret(settings.seed, this), &memory_.guids),
       spawn_handlers_(&memory_.layout_table),
       layouts_(std::make_unique<LayoutTable>(&memory_.layout_table)) {
@@ -364,7 +373,7 @@ InitialBatchProgress NetDriver::initial_batch() const noexcept {
 }
 
 ObjectRole NetDriver::role_of(ObjectHandle object) const noexcept {
-    REPLAYOUT_EXPECT(client_ != nullptr, ObjectRole(), "%s",
+    REPLAYOUT_EXPECT(client_ != nullptr, nobodys_role, "%s",
                      end().refusal_of_client("role_of").c_str());
     return client_->receiver().role_of(object);
 }

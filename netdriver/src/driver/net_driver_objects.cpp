@@ -84,7 +84,8 @@ void NetDriver::mark_object_dirty(NetObjectId id) {
 void NetDriver::set_owner(NetObjectId id, PeerId owner) {
     REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
                      end().refusal("set_owner", id).c_str());
-    REPLAYOUT_EXPECT(owner != PeerId{}, void(), "set_owner: peer 0 is nobody: use clear_owner()");
+    REPLAYOUT_EXPECT(owner != PeerId{}, void(), "%s: peer 0 is nobody: use clear_owner()",
+                     end().named("set_owner", id).c_str());
     ObjectFacts facts = facts_of(id);
     facts.owner = owner;
     facts.has_owner = true;
@@ -117,7 +118,7 @@ void NetDriver::set_player(NetObjectId id, bool is_player) {
 }
 
 ObjectRole NetDriver::role_for(PeerId peer, NetObjectId id) const {
-    REPLAYOUT_EXPECT(end().may_read(id), ObjectRole(), "%s", end().refusal("role_for", id).c_str());
+    REPLAYOUT_EXPECT(end().may_read(id), nobodys_role, "%s", end().refusal("role_for", id).c_str());
     return server_->clients().host().role_for(peer, facts_of(id));
 }
 
@@ -151,8 +152,8 @@ LifetimeCondition NetDriver::dynamic_condition_of(NetObjectId id, std::string_vi
 void NetDriver::set_dormancy(NetObjectId id, NetDormancy dormancy) {
     REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
                      end().refusal("set_dormancy", id).c_str());
-    REPLAYOUT_EXPECT(dormancy <= NetDormancy::Initial, void(), "set_dormancy: %u is no NetDormancy",
-                     static_cast<unsigned>(dormancy));
+    REPLAYOUT_EXPECT(dormancy <= NetDormancy::Initial, void(), "%s: %u is no NetDormancy",
+                     end().named("set_dormancy", id).c_str(), static_cast<unsigned>(dormancy));
     server_->dormancy().set(id, dormancy);
 }
 
@@ -194,8 +195,12 @@ CallResult NetDriver::call_function(NetObjectId id, FunctionIndex function, Call
     REPLAYOUT_EXPECT(end().may_change(id), CallResult::Misused, "%s",
                      end().refusal("call_function", id).c_str());
     const RepLayout& layout = server_->objects().at(id.index)->changelist_state().layout();
-    REPLAYOUT_EXPECT(is_callable(layout, function, params), CallResult::Misused, "%s",
-                     uncallable(layout, function, params).c_str());
+    REPLAYOUT_EXPECT(is_callable(layout, function, params), CallResult::Misused,
+                     "%s (object %u.%u)", uncallable(layout, function, params).c_str(), id.index,
+                     id.generation);
+    REPLAYOUT_EXPECT(policy <= RemoteFunctionSendPolicy::ForceQueue, CallResult::Misused,
+                     "%s: %u is no RemoteFunctionSendPolicy",
+                     end().named("call_function", id).c_str(), static_cast<unsigned>(policy));
     return server_->calls().call(id, function, params.memory(), policy);
 }
 

@@ -3,6 +3,8 @@
 
 #include "driver_end.h"
 
+#include <string>
+
 namespace replayout {
 
 namespace {
@@ -69,16 +71,17 @@ void NetRates::set_class_net_priority(const RepLayout& layout, float priority) {
                      end().refusal("set_class_net_priority").c_str());
     REPLAYOUT_EXPECT(server_->layouts().number_of_added(layout) != LayoutTable::no_number, void(),
                      "%s", unknown_layout("set_class_net_priority", layout).c_str());
-    REPLAYOUT_EXPECT(priority > 0, void(), "set_class_net_priority: %g is not above 0",
-                     static_cast<double>(priority));
+    REPLAYOUT_EXPECT(priority > 0, void(),
+                     "set_class_net_priority: class \"%s\": %g is not above 0",
+                     std::string(layout.name()).c_str(), static_cast<double>(priority));
     server_->priorities().set_class(layout, priority);
 }
 
 void NetRates::set_net_priority(NetObjectId id, float priority) {
     REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
                      end().refusal("set_net_priority", id).c_str());
-    REPLAYOUT_EXPECT(priority > 0, void(), "set_net_priority: %g is not above 0",
-                     static_cast<double>(priority));
+    REPLAYOUT_EXPECT(priority > 0, void(), "%s: %g is not above 0",
+                     end().named("set_net_priority", id).c_str(), static_cast<double>(priority));
     server_->priorities().set(id, priority);
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "refusal_text.h"
 #include "value_scope.h"
 
 namespace replayout {
@@ -36,10 +37,10 @@ void CallWaits::compare_before_departure(std::uint32_t index) {
         return;
     }
     const ValueScope calling_out(environment_.is_calling_out, true);
-    if (const void* memory = environment_.world.object_memory(info.object())) {
-        (void)info.changelist_state().update(memory, all_.shadow_ids,
-                                             environment_.stats.replication);
-    }
+    const void* const memory = environment_.world.object_memory(info.object());
+    REPLAYOUT_EXPECT(memory != nullptr, void(), "%s",
+                     without_memory("remove_object", objects_, index).c_str());
+    (void)info.changelist_state().update(memory, all_.shadow_ids, environment_.stats.replication);
 }
 
 void CallWaits::compare_before_hiding(std::uint32_t index) {
@@ -51,9 +52,10 @@ void CallWaits::compare_before_hiding(std::uint32_t index) {
     // flush.
     clients_.for_each_joined([&](ServerClient& client) { client.sender.leave_bundles(index); });
     const ValueScope calling_out(environment_.is_calling_out, true);
-    const void* memory = environment_.world.object_memory(info.object());
-    if (memory != nullptr &&
-        info.changelist_state().update(memory, all_.shadow_ids, environment_.stats.replication)) {
+    const void* const memory = environment_.world.object_memory(info.object());
+    REPLAYOUT_EXPECT(memory != nullptr, void(), "%s",
+                     without_memory("set_relevant_for", objects_, index).c_str());
+    if (info.changelist_state().update(memory, all_.shadow_ids, environment_.stats.replication)) {
         all_.changes.objects.set(index);
     }
 }

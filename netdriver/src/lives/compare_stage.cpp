@@ -52,15 +52,6 @@ CompareStage::CompareStage(const ServerEnvironment& environment, ServerObjects& 
     all_.rows.add(tolerated_, Until::TornOff);
 }
 
-RefusalText CompareStage::without_memory(const char* function, std::uint32_t index) const noexcept {
-    RefusalText text;
-    text.append("%s: object_memory() of the world is null for ", function);
-    append_object(text, objects_, objects_.id_at(index));
-    text.append(", handle %llu: call remove_object() before its memory goes",
-                static_cast<unsigned long long>(objects_.at(index)->object().value));
-    return text;
-}
-
 inline void CompareStage::note_compared(const DueObject& due, bool has_changed) {
     const ChangelistState& state = due.info->changelist_state();
     if (has_changed) {
@@ -84,7 +75,7 @@ inline void CompareStage::note_compared(const DueObject& due, bool has_changed) 
 
 inline bool CompareStage::update(const DueObject& due, PackageMap& ids, NetStats& stats) {
     REPLAYOUT_EXPECT(due.memory != nullptr, false, "%s",
-                     without_memory("tick_flush", due.index).c_str());
+                     without_memory("tick_flush", objects_, due.index).c_str());
     ChangelistState& state = due.info->changelist_state();
     if (due.is_polled()) {
         return state.update_changed(due.memory, ids, stats.replication);

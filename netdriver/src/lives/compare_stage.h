@@ -33,8 +33,6 @@
 
 namespace replayout {
 
-class RefusalText;
-
 class CompareStage {
   public:
     CompareStage(const ServerEnvironment& environment, ServerObjects& objects, ServerLanes& lanes);
@@ -95,9 +93,6 @@ class CompareStage {
                                bool has_missed_ids);
     /// Compares what a lane left to the driver's thread.
     void compare_left_over(const DueObject& due);
-    /// The world has no memory of an object.
-    [[gnu::cold, gnu::noinline]] [[nodiscard]] RefusalText without_memory(
-        const char* function, std::uint32_t index) const noexcept;
 
     const NetDriverSettings& settings_;
     const LayoutTable& layouts_;

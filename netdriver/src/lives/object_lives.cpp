@@ -3,6 +3,8 @@
 
 #include "refusal_text.h"
 
+#include <replayout/utf8.h>
+
 #include <algorithm>
 #include <string>
 
@@ -13,7 +15,21 @@ namespace {
 /// It looks at nothing but what a connection is to the object.
 [[nodiscard]] constexpr bool may_be_of_subobject(LifetimeCondition condition) noexcept {
     return !is_initial_condition(condition) && condition != LifetimeCondition::Custom &&
-           condition != LifetimeCondition::Dynamic;
+           condition != LifetimeCondition::Dynamic && condition <= LifetimeCondition::NetGroup;
+}
+
+[[gnu::cold, gnu::noinline]] [[nodiscard]] RefusalText why_invalid(
+    const SpawnParameters& parameters) noexcept {
+    RefusalText text;
+    if (parameters.stable_name.size() > stable_name_bytes_max) {
+        text.append("whose stable name has %zu bytes: it may have %zu",
+                    parameters.stable_name.size(), stable_name_bytes_max);
+    } else if (!is_valid_utf8(parameters.stable_name)) {
+        text.append("whose stable name is not UTF-8");
+    } else {
+        text.append("whose location, rotation, scale or velocity is not finite");
+    }
+    return text;
 }
 
 }  // namespace
@@ -24,7 +40,10 @@ ObjectLives::ObjectLives(const ServerEnvironment& environment, const Parts& part
       objects_(parts.objects.store),
       clients_(parts.clients),
       torn_off_(&environment.memory.objects),
-      family_(Allocator<std::uint32_t>(&environment.memory.scratch)) {}
+      names_(&environment.memory.objects),
+      family_(Allocator<std::uint32_t>(&environment.memory.scratch)) {
+    parts_.objects.rows.add(names_, ObjectRows::Until::TornOff);
+}
 
 NetObjectId ObjectLives::add(const RepLayout& layout, ObjectHandle object,
                              const SpawnParameters& parameters) {
@@ -38,10 +57,13 @@ NetObjectId ObjectLives::add(const RepLayout& layout, ObjectHandle object, NetOb
     REPLAYOUT_EXPECT(!object.is_null(), NetObjectId(),
                      "%s: a \"%s\" without a handle: give it one that is not 0", called,
                      std::string(layout.name()).c_str());
-    REPLAYOUT_EXPECT(is_valid(parameters), NetObjectId(),
-                     "%s: a \"%s\" whose stable name has more than %zu bytes or is not "
-                     "UTF-8, or whose numbers are not finite",
-                     called, std::string(layout.name()).c_str(), stable_name_bytes_max);
+    REPLAYOUT_EXPECT(
+        environment_.world.has_object(object), NetObjectId(),
+        "%s: a \"%s\" of handle %llu, which is no object of this world: give the handle "
+        "of one that it made",
+        called, std::string(layout.name()).c_str(), static_cast<unsigned long long>(object.value));
+    REPLAYOUT_EXPECT(is_valid(parameters), NetObjectId(), "%s: a \"%s\" %s", called,
+                     std::string(layout.name()).c_str(), why_invalid(parameters).c_str());
     const std::uint32_t number = environment_.layouts.number_of_added(layout);
     REPLAYOUT_EXPECT(number != LayoutTable::no_number, NetObjectId(), "%s",
                      unknown_layout(called, layout).c_str());
@@ -54,6 +76,10 @@ NetObjectId ObjectLives::add(const RepLayout& layout, ObjectHandle object, NetOb
                                  " of them, and NetConfig::channels_max allows no more");
         return {};
     }
+    const NetGUID outer_guid = is_part ? objects_.at(outer.index)->guid() : NetGUID();
+    const std::uint32_t twin = names_.find(outer_guid, parameters.stable_name);
+    REPLAYOUT_EXPECT(twin == ObjectStore::no_index, NetObjectId(), "%s",
+                     named_twice(called, layout, parameters.stable_name, twin).c_str());
     const NetGUID guid = environment_.guids.assign_to_new(object);
     REPLAYOUT_EXPECT(!guid.is_null(), NetObjectId(), "%s",
                      why_not_twice(called, layout, object).c_str());
@@ -63,8 +89,9 @@ NetObjectId ObjectLives::add(const RepLayout& layout, ObjectHandle object, NetOb
     if (is_part) {
         objects_.attach(id.index, outer.index);
     }
-    objects_.set_spawn_record(id.index, environment_.layouts.archetype_of(layout),
-                              is_part ? objects_.at(outer.index)->guid() : NetGUID(), parameters);
+    objects_.set_spawn_record(id.index, environment_.layouts.archetype_of(layout), outer_guid,
+                              parameters);
+    names_.add(id.index, outer_guid, parameters.stable_name);
     objects_.at(id.index)->set_location(parameters.location);
     parts_.objects.rows.grow(objects_.slot_count());
     parts_.objects.live.set(id.index);
@@ -91,6 +118,19 @@ RefusalText ObjectLives::why_not_twice(const char* called, const RepLayout& layo
     } else {
         text.append("an object that is torn off: it is yours again after the next tick_flush()");
     }
+    return text;
+}
+
+RefusalText ObjectLives::named_twice(const char* called, const RepLayout& layout,
+                                     std::string_view name, std::uint32_t twin) const noexcept {
+    RefusalText text;
+    text.append("%s: a ", called);
+    text.append_name(layout.name());
+    text.append(" of the stable name ");
+    text.append_name(name);
+    text.append(", which ");
+    append_object(text, objects_, objects_.id_at(twin));
+    text.append(", has: remove that before, or choose another name");
     return text;
 }
 

@@ -14,6 +14,7 @@
 #include "departures.h"
 #include "destruction_notices.h"
 #include "dormancy.h"
+#include "live_names.h"
 #include "priorities.h"
 #include "relevancy.h"
 #include "server_clients.h"
@@ -73,6 +74,10 @@ class ObjectLives {
     /// Why an object was not added by the function that the game called.
     [[gnu::cold, gnu::noinline]] [[nodiscard]] RefusalText why_not_twice(
         const char* called, const RepLayout& layout, ObjectHandle object) const noexcept;
+    /// Another object has the stable name, the one at `twin`.
+    [[gnu::cold, gnu::noinline]] [[nodiscard]] RefusalText named_twice(
+        const char* called, const RepLayout& layout, std::string_view name,
+        std::uint32_t twin) const noexcept;
     void remove_family(NetObjectId id, ChannelCloseReason reason);
     void tear_off_one(std::uint32_t index);
 
@@ -81,6 +86,7 @@ class ObjectLives {
     ObjectStore& objects_;
     ServerClients& clients_;
     BitRow torn_off_;
+    LiveNames names_;
     Vector<std::uint32_t> family_;  // scratch
 };
 

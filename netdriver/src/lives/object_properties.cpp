@@ -8,11 +8,13 @@ namespace replayout {
 namespace {
 
 [[gnu::cold, gnu::noinline]] [[nodiscard]] RefusalText unknown_property(
-    const char* function, const RepLayout& layout, std::string_view property) noexcept {
+    const char* function, const ObjectStore& objects, NetObjectId id,
+    std::string_view property) noexcept {
+    const RepLayout& layout = objects.at(id.index)->changelist_state().layout();
     RefusalText text;
     text.append("%s: ", function);
-    text.append_name(layout.name());
-    text.append(" has no property ");
+    append_object(text, objects, id);
+    text.append(", has no property ");
     text.append_name(property);
     text.append(" that is replicated");
     append_properties(text, layout, property);
@@ -21,14 +23,16 @@ namespace {
 
 /// The property has another condition than the function is for.
 [[gnu::cold, gnu::noinline]] [[nodiscard]] RefusalText wrong_condition(const char* function,
-                                                                       const RepLayout& layout,
+                                                                       const ObjectStore& objects,
+                                                                       NetObjectId id,
                                                                        std::string_view property,
                                                                        const char* what) noexcept {
     RefusalText text;
     text.append("%s: property ", function);
     text.append_name(property);
     text.append(" of ");
-    text.append_name(layout.name());
+    append_object(text, objects, id);
+    text.append(",");
     text.append(" %s", what);
     return text;
 }
@@ -55,7 +59,7 @@ void ObjectProperties::for_each_parent(NetObjectId id, std::string_view property
 void ObjectProperties::mark_dirty(NetObjectId id, std::string_view property) {
     const RepLayout& layout = objects_.at(id.index)->changelist_state().layout();
     REPLAYOUT_EXPECT(layout.find_parent(property).has_value(), void(), "%s",
-                     unknown_property("mark_property_dirty", layout, property).c_str());
+                     unknown_property("mark_property_dirty", objects_, id, property).c_str());
     for_each_parent(id, property,
                     [](ChangelistState& state, ParentIndex parent) { state.mark_dirty(parent); });
     compare_.mark_due(id.index);
@@ -71,10 +75,10 @@ void ObjectProperties::set_active(NetObjectId id, std::string_view property, boo
     const RepLayout& layout = objects_.at(id.index)->changelist_state().layout();
     const std::optional<ParentIndex> found = layout.find_parent(property);
     REPLAYOUT_EXPECT(found.has_value(), void(), "%s",
-                     unknown_property("set_property_active", layout, property).c_str());
+                     unknown_property("set_property_active", objects_, id, property).c_str());
     REPLAYOUT_EXPECT(
         layout.parents()[found->value].condition == LifetimeCondition::Custom, void(), "%s",
-        wrong_condition("set_property_active", layout, property,
+        wrong_condition("set_property_active", objects_, id, property,
                         "is not of LifetimeCondition::Custom: give it that in its class")
             .c_str());
     for_each_parent(id, property, [&](ChangelistState& state, ParentIndex parent) {
@@ -89,14 +93,14 @@ void ObjectProperties::set_dynamic_condition(NetObjectId id, std::string_view pr
     const RepLayout& layout = objects_.at(id.index)->changelist_state().layout();
     const std::optional<ParentIndex> found = layout.find_parent(property);
     REPLAYOUT_EXPECT(found.has_value(), void(), "%s",
-                     unknown_property("set_dynamic_condition", layout, property).c_str());
+                     unknown_property("set_dynamic_condition", objects_, id, property).c_str());
     REPLAYOUT_EXPECT(
         layout.parents()[found->value].condition == LifetimeCondition::Dynamic, void(), "%s",
-        wrong_condition("set_dynamic_condition", layout, property,
+        wrong_condition("set_dynamic_condition", objects_, id, property,
                         "is not of LifetimeCondition::Dynamic: give it that in its class")
             .c_str());
     REPLAYOUT_EXPECT(may_be_dynamic(condition), void(), "%s",
-                     wrong_condition("set_dynamic_condition", layout, property,
+                     wrong_condition("set_dynamic_condition", objects_, id, property,
                                      "cannot become Dynamic, Custom or NetGroup")
                          .c_str());
     for_each_parent(id, property, [&](ChangelistState& state, ParentIndex parent) {
@@ -117,11 +121,11 @@ LifetimeCondition ObjectProperties::dynamic_condition_of(NetObjectId id,
     const ChangelistState& state = objects_.at(id.index)->changelist_state();
     const std::optional<ParentIndex> parent = state.layout().find_parent(property);
     REPLAYOUT_EXPECT(parent.has_value(), LifetimeCondition::None, "%s",
-                     unknown_property("dynamic_condition_of", state.layout(), property).c_str());
+                     unknown_property("dynamic_condition_of", objects_, id, property).c_str());
     REPLAYOUT_EXPECT(
         state.layout().parents()[parent->value].condition == LifetimeCondition::Dynamic,
         LifetimeCondition::None, "%s",
-        wrong_condition("dynamic_condition_of", state.layout(), property,
+        wrong_condition("dynamic_condition_of", objects_, id, property,
                         "is not of LifetimeCondition::Dynamic")
             .c_str());
     return state.conditions().condition_of(*parent);

@@ -108,10 +108,37 @@ void append_properties(RefusalText& text, const RepLayout& layout,
     });
 }
 
+std::string_view without_component(std::string_view function) noexcept {
+    const std::size_t digits = std::min(function.find_first_not_of("0123456789"), function.size());
+    const bool has_component =
+        digits > 0 && digits + 1 < function.size() && function[digits] == '.';
+    return has_component ? function.substr(digits + 1) : function;
+}
+
 void append_functions(RefusalText& text, const RepLayout& layout, std::string_view meant) noexcept {
     const std::span<const RepFunction> functions = layout.functions();
-    append_names(text, functions.size(), meant,
-                 [&](std::size_t i) -> std::string_view { return functions[i].function->name; });
+    append_names(text, functions.size(), without_component(meant),
+                 [&](std::size_t i) -> std::string_view {
+                     return without_component(functions[i].function->name);
+                 });
+}
+
+RefusalText without_memory(const char* function, const ObjectStore& objects,
+                           std::uint32_t index) noexcept {
+    const NetworkObjectInfo& info = *objects.at(index);
+    RefusalText text;
+    text.append("%s: object_memory() of the world is null for ", function);
+    if (!info.is_torn_off()) {
+        append_object(text, objects, objects.id_at(index));
+        text.append(", handle %llu: call remove_object() before its memory goes",
+                    static_cast<unsigned long long>(info.object().value));
+        return text;
+    }
+    text.append("an object that is torn off, a ");
+    text.append_name(info.changelist_state().layout().name());
+    text.append(", handle %llu: keep its memory until the next tick_flush() is over",
+                static_cast<unsigned long long>(info.object().value));
+    return text;
 }
 
 RefusalText unknown_layout(const char* function, const RepLayout& layout) noexcept {

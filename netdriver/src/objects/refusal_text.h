@@ -34,8 +34,15 @@ void append_object(RefusalText& text, const ObjectStore& objects, NetObjectId id
 /// meant.
 [[gnu::cold, gnu::noinline]] void append_properties(RefusalText& text, const RepLayout& layout,
                                                     std::string_view meant) noexcept;
+/// A function of a component is called "2.fire": the name that the game gave it, "fire".
+[[nodiscard]] std::string_view without_component(std::string_view function) noexcept;
 [[gnu::cold, gnu::noinline]] void append_functions(RefusalText& text, const RepLayout& layout,
                                                    std::string_view meant) noexcept;
+
+/// The world has no memory of an object that the function looks at.
+[[gnu::cold, gnu::noinline]] [[nodiscard]] RefusalText without_memory(const char* function,
+                                                                      const ObjectStore& objects,
+                                                                      std::uint32_t index) noexcept;
 
 /// `layout` was not added to the driver.
 [[gnu::cold, gnu::noinline]] [[nodiscard]] RefusalText unknown_layout(

@@ -15,6 +15,9 @@ CallResult ReplicationClient::call_function(ObjectHandle object, const CalledFun
     REPLAYOUT_EXPECT(!is_encoding_, CallResult::Misused,
                      "call_function: called from within a net_serialize of parameters; do it after "
                      "that call");
+    REPLAYOUT_EXPECT(!receiver_.is_asking_memory(), CallResult::Misused,
+                     "call_function: called from within object_memory() of the world; do it after "
+                     "that call");
     ChannelIndex index;
     const ActorChannel* channel = receiver_.find_channel_of(object, index);
     if (channel == nullptr || connection_.state() != ConnectionState::Joined) {
@@ -34,7 +37,15 @@ CallResult ReplicationClient::call_function(ObjectHandle object, const CalledFun
                      uncallable(layout, *found, params).c_str());
     const RepFunction& called = layout.functions()[found->value];
     if (!called.runs_on_server()) {
-        receiver_.run_here(called, object, params.memory());
+        void* const memory = receiver_.memory_of(object);
+        REPLAYOUT_EXPECT(
+            memory != nullptr || !called.function->thunk, CallResult::Misused,
+            "call_function: \"%s\" of object %llu, a \"%s\": object_memory() of the "
+            "world is null for handle %llu: let the driver despawn an object before "
+            "its memory goes",
+            called.function->name.c_str(), static_cast<unsigned long long>(channel->guid.value),
+            std::string(layout.name()).c_str(), static_cast<unsigned long long>(object.value));
+        receiver_.run_here(called, object, memory, params.memory());
         return CallResult::Ran;
     }
     if (channel->layout != channel->local) {

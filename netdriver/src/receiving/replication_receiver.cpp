@@ -297,8 +297,7 @@ SpawnHandler* ReplicationReceiver::handler_of(const RepLayout& layout) const noe
 
 ObjectRole ReplicationReceiver::role_of(ObjectHandle object) const noexcept {
     const auto found = channels_by_guid_.find(guids_.find_guid(object).value);
-    return found == channels_by_guid_.end() ? ObjectRole{NetRole::None, false, false}
-                                            : channels_[found->second]->role;
+    return found == channels_by_guid_.end() ? nobodys_role : channels_[found->second]->role;
 }
 
 }  // namespace replayout

@@ -32,6 +32,7 @@
 #include "remote_function_runner.h"
 #include "remote_function_sender.h"
 #include "session_layouts.h"
+#include "value_scope.h"
 
 #include <optional>
 #include <string>
@@ -94,9 +95,16 @@ class ReplicationReceiver final : private ReliableMessageHandler {
                                                       ChannelIndex& index) const noexcept;
 
     /// A function that this client calls, of an object that it shows, and that runs here alone.
-    void run_here(const RepFunction& function, ObjectHandle object, const void* params) {
-        call_runner_.run_here(function, world_.object_memory(object), params, {object, {}, {}});
+    void run_here(const RepFunction& function, ObjectHandle object, void* memory,
+                  const void* params) {
+        call_runner_.run_here(function, memory, params, {object, {}, {}});
     }
+    /// Asks the world, which must not call a function meanwhile. Null: it has none.
+    [[nodiscard]] void* memory_of(ObjectHandle object) {
+        const ValueScope asking(is_asking_memory_, true);
+        return world_.object_memory(object);
+    }
+    [[nodiscard]] bool is_asking_memory() const noexcept { return is_asking_memory_; }
     /// Runs the calls that were kept, as far as the world lets them now, and as far as one packet
     /// may cost; the rest later, as run_put_off_calls() says.
     [[nodiscard]] CloseReason run_kept_calls();
@@ -256,7 +264,8 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     KeptCalls kept_calls_;
     CallWork call_work_;              // of the packet, or of the dispatch
     bool has_put_off_calls_ = false;  // due, or kept
-    bool& is_calling_out_;            // the driver's: off while the world may call it
+    bool is_asking_memory_ = false;
+    bool& is_calling_out_;  // the driver's: off while the world may call it
     RemoteFunctionRunner call_runner_;
     PeerId server_;
     const NetTime& now_;

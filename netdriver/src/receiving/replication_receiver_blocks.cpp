@@ -153,7 +153,7 @@ CloseReason ReplicationReceiver::receive_properties_of(std::uint32_t index, BitR
         budget.allocation_bytes - std::min(budget.allocation_bytes, all_left);
     budget.allocation_bytes -= withheld;
     const std::uint64_t granted = budget.allocation_bytes;
-    void* object = world_.object_memory(channel.object);
+    void* object = memory_of(channel.object);
     if (!has_memory(channel, object)) {
         ++stats_.blocks_skipped;
         return skip_properties(*channel.layout, reader, context) ? CloseReason::None
@@ -194,8 +194,8 @@ void ReplicationReceiver::finish_update() {
     const std::uint32_t index = std::exchange(updating_channel_, 0);
     ActorChannel& channel = *channels_[index];
     ReceiveContext context = receive_context(channel);
-    replayout::finish_update(*channel.layout, world_.object_memory(channel.object),
-                             channel.references, context);
+    replayout::finish_update(*channel.layout, memory_of(channel.object), channel.references,
+                             context);
     count_references(channel);
     note_waiting(index);
     update_mentions(index);
@@ -217,7 +217,7 @@ void ReplicationReceiver::run_notifies() {
     }
     for (std::size_t place = 0; place < waiting_channels_.size(); ++place) {
         const ActorChannel& channel = *channels_[waiting_channels_[place]];
-        void* const object = world_.object_memory(channel.object);
+        void* const object = memory_of(channel.object);
         if (has_memory(channel, object)) {
             run_waiting_notifies(scratch_, place, *channel.layout, object);
         }

@@ -138,7 +138,7 @@ CloseReason ReplicationReceiver::run_call_now(ChannelIndex index,
     note_refusal(index.value, function->function->name);
     const RemoteFunctionCall running{find_channel(index.value)->object, NetObjectId{}, server_};
     const auto outcome =
-        call_runner_.run(*function, world_.object_memory(running.object), reader, false, running);
+        call_runner_.run(*function, memory_of(running.object), reader, false, running);
     call_work_.spend(*function, payload.size(), granted, budget);
     stats_.calls_dropped += outcome == RemoteFunctionRunner::Outcome::Missing ? 1u : 0u;
     return outcome == RemoteFunctionRunner::Outcome::Malformed ? CloseReason::MalformedBunch

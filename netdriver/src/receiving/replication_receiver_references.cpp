@@ -45,7 +45,7 @@ void ReplicationReceiver::rebind(NetGUID guid, ObjectHandle target) {
         ActorChannel* channel = find_channel(index);
         // Of one that is dormant too: its references are the engine's to follow all the same.
         if (channel != nullptr && !channel->object.is_null()) {
-            void* const object = world_.object_memory(channel->object);
+            void* const object = memory_of(channel->object);
             if (!has_memory(*channel, object)) {
                 continue;
             }

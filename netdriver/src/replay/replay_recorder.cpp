@@ -20,7 +20,13 @@ ReplayRecorder::ReplayRecorder(ReplaySink& sink, const ReplayRecorderSettings& s
       layouts_(Allocator<Vector<std::byte>>(settings.resource)),
       checkpoints_(Allocator<ReplayCheckpoint>(settings.resource)) {}
 
-ReplayRecorder::~ReplayRecorder() = default;
+ReplayRecorder::~ReplayRecorder() {
+    if (recorder_gone_ != nullptr) {
+        log(LogLevel::Warning,
+            "a ReplayRecorder went while it recorded: call NetDriver::stop_recording() before");
+        recorder_gone_(recording_);
+    }
+}
 
 Status ReplayRecorder::begin(const LayoutTable& layouts, NetTime now) {
     if (has_begun_) {

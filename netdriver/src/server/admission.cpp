@@ -217,8 +217,8 @@ void Admission::describe_layouts() {
 }
 
 bool Admission::may_describe(const Hello& hello) const noexcept {
-    return hello.takes_layouts && environment_.layouts.count() > 0 &&
-           descriptions_.size() == environment_.layouts.count();
+    const std::size_t count = environment_.layouts.count();
+    return hello.takes_layouts && count > 0 && descriptions_.size() == count;
 }
 
 void Admission::send_layouts(ServerClient& client, const Hello& hello) {

@@ -2,6 +2,7 @@
 #include "server_calls.h"
 
 #include "call_refusals.h"
+#include "refusal_text.h"
 #include "value_scope.h"
 
 namespace replayout {
@@ -48,7 +49,13 @@ CallResult ServerCalls::call(NetObjectId id, FunctionIndex function, const void*
     const bool is_multicast = called.has(FunctionFlags::Multicast);
     CallResult result = CallResult::Ran;
     const bool is_hosts_own = !is_multicast && clients_.host().owns(info.facts());
-    if (called.runs_on_clients() && !is_hosts_own) {
+    const bool is_sent = called.runs_on_clients() && !is_hosts_own;
+    const bool runs_here = !is_sent || is_multicast;
+    void* const memory = runs_here ? memory_of(object) : nullptr;
+    REPLAYOUT_EXPECT(memory != nullptr || !runs_here || !called.function->thunk,
+                     CallResult::Misused, "%s",
+                     without_memory("call_function", objects_, id.index).c_str());
+    if (is_sent) {
         const bool may_queue =
             !called.has(FunctionFlags::Reliable) && policy != RemoteFunctionSendPolicy::ForceSend;
         const bool is_queued =
@@ -61,9 +68,14 @@ CallResult ServerCalls::call(NetObjectId id, FunctionIndex function, const void*
         }
     }
     const bool is_hosts_call = called.runs_on_server() && clients_.host().owns(info.facts());
-    runner_.run_here(called, environment_.world.object_memory(object), params,
+    runner_.run_here(called, memory, params,
                      {object, id, is_hosts_call ? *clients_.host().peer() : PeerId{}});
     return result;
+}
+
+void* ServerCalls::memory_of(ObjectHandle object) {
+    const ValueScope calling_out(environment_.is_calling_out, true);
+    return environment_.world.object_memory(object);
 }
 
 void ServerCalls::log_unknown_function(const RepLayout& layout, std::string_view function) {

@@ -49,6 +49,8 @@ class ServerCalls {
     [[nodiscard]] const RemoteFunctionRunner& runner() const noexcept { return runner_; }
 
   private:
+    /// Null: the world has none.
+    [[nodiscard]] void* memory_of(ObjectHandle object);
     /// Whether a call is for this client.
     [[nodiscard]] bool is_called(const ServerClient& client, const RepFunction& function,
                                  std::uint32_t index) const noexcept;

@@ -22,6 +22,10 @@ void ServerRecording::begin_flush(NetTime now) {
     }
 }
 
+ServerRecording::~ServerRecording() {
+    let_go();
+}
+
 Status ServerRecording::start(ReplayRecorder& recorder, NetTime now) {
     if (recorder_ != nullptr) {
         return Error{ErrorCode::InvalidArgument, "net driver: it is being recorded already"};
@@ -29,19 +33,31 @@ Status ServerRecording::start(ReplayRecorder& recorder, NetTime now) {
     const Status status = recorder.begin(environment_.layouts, now);
     if (status) {
         recorder_ = &recorder;
+        recorder.recording_ = this;
+        recorder.recorder_gone_ = [](ServerRecording* recording) {
+            recording->stop(recording->last_flush_);
+        };
+        last_flush_ = now;
         tap_.emplace(environment_.settings.config.packet_bytes_max, &environment_.memory.in_flight);
     }
     return status;
 }
 
 void ServerRecording::stop(NetTime now) {
-    if (recorder_ == nullptr) {
-        return;
+    if (recorder_ != nullptr) {
+        end_connection();
+        recorder_->end(now);
+        let_go();
     }
-    end_connection();
-    recorder_->end(now);
-    recorder_ = nullptr;
-    tap_.reset();
+}
+
+void ServerRecording::let_go() noexcept {
+    if (recorder_ != nullptr) {
+        recorder_->recording_ = nullptr;
+        recorder_->recorder_gone_ = nullptr;
+        recorder_ = nullptr;
+        tap_.reset();
+    }
 }
 
 // The server sends it neither its layouts nor a welcome: the recording has the one, and there is
@@ -67,6 +83,7 @@ void ServerRecording::end_connection() noexcept {
 }
 
 void ServerRecording::record_flush(NetTime now) {
+    last_flush_ = now;
     if (client_ != nullptr && !client_->is_joined()) {
         recorder_->fail(ReplayError::ConnectionEnded);
     }
@@ -87,8 +104,7 @@ void ServerRecording::record_flush(NetTime now) {
     }
     if (recorder_->error() != ReplayError::None) {
         end_connection();
-        recorder_ = nullptr;
-        tap_.reset();
+        let_go();
     }
 }
 

@@ -29,6 +29,7 @@ class ServerRecording {
           lives_(lives),
           batches_(batches),
           fan_out_(fan_out) {}
+    ~ServerRecording();
     ServerRecording(const ServerRecording&) = delete;
     ServerRecording& operator=(const ServerRecording&) = delete;
 
@@ -53,6 +54,8 @@ class ServerRecording {
     }
 
   private:
+    /// The recorder and this no longer know of each other.
+    void let_go() noexcept;
     void record_flush(NetTime now);
     void record_checkpoint(NetTime now);
     void begin_connection(NetTime now);
@@ -68,6 +71,7 @@ class ServerRecording {
     InitialBatches& batches_;
     FanOut& fan_out_;
     ReplayRecorder* recorder_ = nullptr;
+    NetTime last_flush_;
     std::optional<ReplayTap> tap_;    // while there is a recorder
     ServerClient* client_ = nullptr;  // one of the clients, once there was a checkpoint
 };

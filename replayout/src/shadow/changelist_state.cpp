@@ -371,7 +371,7 @@ void ChangelistState::name_references(NetGUID placeholder, PackageMap& package_m
 
 void ChangelistState::refuse_mark(ParentIndex parent) const noexcept {
     REPLAYOUT_EXPECT(parent.value < layout_->parents().size(), void(),
-                     "mark_dirty: property %u of a \"%s\", which has %zu: use "
+                     "mark_property_dirty: property %u of a \"%s\", which has %zu: use "
                      "RepLayout::find_parent() of this class",
                      unsigned{parent.value}, std::string(layout_->name()).c_str(),
                      layout_->parents().size());

@@ -15,7 +15,7 @@ TEST_CASE("Ready: a client that does not answer that it is not is disconnected, 
     game.join();
     game.join();
     game.settle();
-    game.server().answer_wait_ms = 500;
+    game.server().set_answer_wait_ms(500);
     LinkSettings dead;
     dead.loss = 1.0;
     game.network().set_settings(ArenaGame::client_peer(0), PeerId{1}, dead);
@@ -36,7 +36,7 @@ TEST_CASE("Ready: also who is made ready again meanwhile owes its answer", "[syn
     ArenaGame game;
     game.join();
     game.settle();
-    game.server().answer_wait_ms = 500;
+    game.server().set_answer_wait_ms(500);
     LinkSettings dead;
     dead.loss = 1.0;
     game.network().set_settings(ArenaGame::client_peer(0), PeerId{1}, dead);
@@ -80,7 +80,7 @@ TEST_CASE("Ready: an answer that finds no room is given later", "[syncvar]") {
     game.settle();
     NetworkIdentity& pawn = game.spawn(game.types().pawn(), &game.connection(0));
     game.settle();
-    game.server().answer_wait_ms = 1'500;
+    game.server().set_answer_wait_ms(1'500);
     game.server().set_client_not_ready(game.connection(0));
     int full_count = 0;
     for (int i = 0; i < 150; ++i) {

@@ -267,6 +267,9 @@ class NetDriver {
     /// False also once the recorder failed (ReplayRecorder::error).
     [[nodiscard]] bool is_recording() const noexcept;
 
+    /// The driver is within a call of the world, a notify or a hook, which must not change it:
+    /// functions that would are refused.
+    [[nodiscard]] bool is_calling_out() const noexcept { return is_calling_out_; }
     /// The object that was added under this handle; no object, generation 0, where there is none.
     [[nodiscard]] NetObjectId find_object(ObjectHandle object) const noexcept;
     [[nodiscard]] NetGUID guid_of(NetObjectId id) const;

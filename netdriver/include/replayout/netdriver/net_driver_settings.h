@@ -63,7 +63,13 @@ struct NetDriverSettings {
     /// as many blocks to copy, over all connections, which are split only for a transport that is
     /// concurrent. 0: all is split. Never changes a byte.
     std::uint32_t executor_work_min = 4'096;
+    /// Not null. If it is, the driver logs an error and takes the default resource.
     MemoryResource* resource = std::pmr::get_default_resource();
 };
+
+/// The memory that a driver with these settings takes.
+[[nodiscard]] inline MemoryResource* resource_of(const NetDriverSettings& settings) noexcept {
+    return settings.resource != nullptr ? settings.resource : std::pmr::get_default_resource();
+}
 
 }  // namespace replayout

@@ -27,4 +27,7 @@ struct ObjectRole {
     friend constexpr bool operator==(const ObjectRole&, const ObjectRole&) noexcept = default;
 };
 
+/// Of no object.
+inline constexpr ObjectRole nobodys_role{NetRole::None, false, false};
+
 }  // namespace replayout

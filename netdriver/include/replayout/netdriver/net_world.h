@@ -81,6 +81,13 @@ class NetWorld : public SpawnHandler {
     /// asks for it. Never null for a handle that was given to the driver and not taken back.
     [[nodiscard]] virtual void* object_memory(ObjectHandle object) = 0;
 
+    /// Server. Whether the object is this world's. The driver asks before it adds an object, and
+    /// refuses one that is not, as it asks for the memory of each object that it has.
+    [[nodiscard]] virtual bool has_object(ObjectHandle object) {
+        (void)object;
+        return true;
+    }
+
     /// Server. Of an object of NetRelevancy::Custom: whether that client is to have it. Asked in
     /// tick_flush(), and call_function(), when one of the two is new, the owner changed, or the
     /// game wants it to be asked: Interest::reconsider().

@@ -55,7 +55,8 @@ struct ReplayRecorderStats {
     std::uint64_t bytes_written = 0;
 };
 
-/// For one recording. It outlives it: NetDriver::stop_recording(), or the driver.
+/// For one recording. Call NetDriver::stop_recording() before the recorder goes. If it goes first,
+/// the recording ends as of the last tick, and a warning is logged. The driver may go first.
 class ReplayRecorder {
   public:
     /// The sink outlives the recorder.
@@ -95,6 +96,9 @@ class ReplayRecorder {
     /// Likewise; only what the sink took is counted.
     void write_bytes(std::span<const std::byte> bytes);
 
+    // While a recording goes on: how to end it.
+    ServerRecording* recording_ = nullptr;
+    void (*recorder_gone_)(ServerRecording*) = nullptr;
     ReplaySink& sink_;
     ReplayRecorderSettings settings_;
     Vector<std::byte> game_data_;

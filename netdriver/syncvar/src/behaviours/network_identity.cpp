@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace replayout::syncvar {
@@ -143,7 +144,21 @@ void NetworkIdentity::component_changed() {
 
 // Who sees it.
 
+bool NetworkIdentity::is_servers_to_set(const char* function) const {
+    if (client_ == nullptr) {
+        return true;
+    }
+    replayout::log(LogLevel::Warning, std::string(function) + ": net id " +
+                                          std::to_string(net_id_) + ", an object of prefab \"" +
+                                          prefab_->name() +
+                                          "\", is a client's copy: only the server sets this");
+    return false;
+}
+
 void NetworkIdentity::set_visibility(Visibility visibility) {
+    if (!is_servers_to_set("set_visibility")) {
+        return;
+    }
     REPLAYOUT_EXPECT(visibility <= Visibility::ForceShown, void(),
                      "set_visibility: %u is no Visibility", static_cast<unsigned>(visibility));
     visibility_ = visibility;
@@ -153,6 +168,9 @@ void NetworkIdentity::set_visibility(Visibility visibility) {
 }
 
 void NetworkIdentity::set_interest_range(float range) {
+    if (!is_servers_to_set("set_interest_range")) {
+        return;
+    }
     REPLAYOUT_EXPECT(range >= 0, void(), "set_interest_range: %g is below 0",
                      static_cast<double>(range));
     interest_range_ = range;
@@ -162,6 +180,9 @@ void NetworkIdentity::set_interest_range(float range) {
 }
 
 void NetworkIdentity::set_interest_group(std::uint32_t group) {
+    if (!is_servers_to_set("set_interest_group")) {
+        return;
+    }
     REPLAYOUT_EXPECT(group < 0xFFFF'FFFD, void(),
                      "set_interest_group: %u is one of the library's own groups: use a lower one",
                      group);
@@ -172,6 +193,9 @@ void NetworkIdentity::set_interest_group(std::uint32_t group) {
 }
 
 void NetworkIdentity::set_position(const Vector3& position) {
+    if (!is_servers_to_set("set_position")) {
+        return;
+    }
     transform.position = position;
     if (server_ != nullptr) {
         server_->position_changed(*this);

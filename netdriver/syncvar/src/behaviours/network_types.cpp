@@ -20,6 +20,18 @@ namespace {
 
 /// Null: there is none.
 [[nodiscard]] const char* problem_of(const SyncSettings& settings) noexcept {
+    if (settings.sync_mode > SyncMode::ExcludeOwner) {
+        return "sync_mode is no SyncMode";
+    }
+    if (settings.sync_direction > SyncDirection::ClientToServer) {
+        return "sync_direction is no SyncDirection";
+    }
+    if (settings.hook_style > HookStyle::UNet) {
+        return "hook_style is no HookStyle";
+    }
+    if (settings.sync_interval_us < 0) {
+        return "sync_interval_us is below 0";
+    }
     const std::int64_t most = settings.sync_interval_max_us;
     if (most == 0) {
         return nullptr;

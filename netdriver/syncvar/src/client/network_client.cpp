@@ -39,12 +39,12 @@ NetworkClient::NetworkClient(const NetDriverSettings& settings, Transport& trans
                              const NetworkTypes& types, NetworkManager& manager)
     : types_(types),
       manager_(manager),
-      resource_(settings.resource),
+      resource_(resource_of(settings)),
       settings_(settings),
       transport_(transport),
       driver_(settings, transport, *this),
-      sections_(std::make_unique<SectionSender>(settings.resource)),
-      references_(std::make_unique<StoredReferences>(objects_, this, settings.resource)),
+      sections_(std::make_unique<SectionSender>(resource_of(settings))),
+      references_(std::make_unique<StoredReferences>(objects_, this, resource_of(settings))),
       wanted_(std::make_unique<WantedCollections>(*this)),
       log_(std::make_unique<PeerLog>()),
       update_interval_us_(update_interval_us(settings.config)),
@@ -250,12 +250,13 @@ NetworkIdentity* NetworkClient::find_or_spawn_object(const SpawnInfo& info) {
     }
     const auto spawn = handler->second.spawn;  // It may unregister itself.
     NetworkIdentity* made = spawn(*this, info);
-    if (made == nullptr || made->is_spawned() || made->is_gone_ ||
+    // Only an object of this client may be looked into.
+    if (made == nullptr || !objects_.contains(made) || made->is_spawned() || made->is_gone_ ||
         &made->prefab() != prefab->get()) {
         log_->write(LogLevel::Error, {},
                     "the spawn handler of prefab \"" + (*prefab)->name() + "\" (asset id " +
                         std::to_string((*prefab)->asset_id()) +
-                        ") gave no object of it that is free",
+                        ") gave no free object of it that this client made",
                     now_);
         ++counters_.handlers_failed;
         return nullptr;
@@ -282,8 +283,12 @@ NetworkIdentity* NetworkClient::take_scene_object(const SpawnInfo& info) {
     }
     const auto found = scene_objects_.find(scene_id);
     if (found == scene_objects_.end() || &found->second->prefab().layout() != &info.layout) {
+        const std::string here =
+            found == scene_objects_.end()
+                ? std::string("that this client does not have")
+                : "that is of prefab \"" + found->second->prefab().name() + "\" here";
         log_->write(LogLevel::Error, {},
-                    "the server spawned an object of a scene that is not here: scene id " +
+                    "the server spawned an object of a scene " + here + ": scene id " +
                         std::to_string(scene_id) + ", prefab \"" + std::string(info.layout.name()) +
                         "\"" + asset_id_text(info.layout),
                     now_);

@@ -9,6 +9,10 @@ namespace replayout::syncvar {
 inline constexpr const char* another_servers =
     "the object is none of this server: use one that it made by instantiate() or "
     "add_scene_object(), and did not destroy";
+inline constexpr const char* within_a_question =
+    "called from within on_check_observer(), on_serialize() or another function that the server "
+    "asks while it sends or receives: such a function must not change objects or connections; do "
+    "it after the update";
 inline constexpr const char* another_connection =
     "the connection is none of this server: use one that it gave to the manager, and that did not "
     "end";

@@ -33,11 +33,11 @@ NetworkServer::NetworkServer(const NetDriverSettings& settings, Transport& trans
                              const InterestManagement& interest)
     : types_(types),
       manager_(manager),
-      resource_(settings.resource),
+      resource_(resource_of(settings)),
       driver_(with_interest(settings, interest), transport, *this),
       interest_(interest),
-      sections_(std::make_unique<SectionSender>(settings.resource)),
-      references_(std::make_unique<StoredReferences>(objects_, nullptr, settings.resource)),
+      sections_(std::make_unique<SectionSender>(resource_of(settings))),
+      references_(std::make_unique<StoredReferences>(objects_, nullptr, resource_of(settings))),
       parts_(std::make_unique<PartSender>(*this, settings.config)),
       log_(std::make_unique<PeerLog>()),
       host_calls_(std::make_unique<HostCalls>()) {}
@@ -126,20 +126,33 @@ bool NetworkServer::owns(const NetworkConnection& connection) const noexcept {
     return owned_connections_.contains(&connection);
 }
 
-bool NetworkServer::refuse(PeerId peer, const char* why) {
+bool NetworkServer::refuse(PeerId peer, std::string_view why) {
     log_->write(LogLevel::Warning, peer, why, now_);
     return false;
 }
 
+std::string NetworkServer::name_of(const NetworkIdentity& object) {
+    std::string name = "an object of prefab \"" + object.prefab().name() + "\"";
+    if (object.net_id_ != 0) {
+        name += ", net id " + std::to_string(object.net_id_) + ",";
+    } else if (object.scene_id_ != 0) {
+        name += ", scene id " + std::to_string(object.scene_id_) + ",";
+    }
+    return name;
+}
+
 bool NetworkServer::spawn(NetworkIdentity& object, NetworkConnection* owner) {
+    REPLAYOUT_EXPECT(may_change(), false, "spawn: %s", within_a_question);
     REPLAYOUT_EXPECT(owns(object), false, "spawn: %s", another_servers);
     REPLAYOUT_EXPECT(owner == nullptr || owns(*owner), false, "spawn: %s", another_connection);
     if (!is_listening_) {
-        return refuse(PeerId{}, "a server that does not listen spawns nothing");
+        return refuse(PeerId{}, "spawn: " + name_of(object) +
+                                    ": the server does not listen: call listen() before");
     }
     if (object.is_spawned() || object.is_gone_ || is_channel(object)) {
         return refuse(object.owner_,
-                      "an object that is spawned already, or gone, cannot be spawned");
+                      "spawn: " + name_of(object) +
+                          (object.is_gone_ ? " was destroyed" : " is spawned already"));
     }
     const auto twin = spawned_in_scene_.find(object.scene_id_);
     if (twin != spawned_in_scene_.end()) {
@@ -200,9 +213,10 @@ bool NetworkServer::is_channel(const NetworkIdentity& object) const noexcept {
 }
 
 void NetworkServer::unspawn(NetworkIdentity& object) {
+    REPLAYOUT_EXPECT(may_change(), void(), "unspawn: %s", within_a_question);
     REPLAYOUT_EXPECT(owns(object), void(), "unspawn: %s", another_servers);
     if (!object.is_spawned() || object.is_stopping_ || is_channel(object)) {
-        refuse(object.owner_, "an object that is not spawned cannot be unspawned");
+        refuse(object.owner_, "unspawn: " + name_of(object) + " is not spawned");
         return;
     }
     object.is_stopping_ = true;
@@ -247,8 +261,11 @@ void NetworkServer::unspawn(NetworkIdentity& object) {
 }
 
 void NetworkServer::destroy(NetworkIdentity& object) {
+    REPLAYOUT_EXPECT(may_change(), void(), "destroy: %s", within_a_question);
     REPLAYOUT_EXPECT(owns(object), void(), "destroy: %s", another_servers);
     if (object.is_gone_ || is_channel(object)) {
+        refuse(PeerId{}, "destroy: " + name_of(object) +
+                             (object.is_gone_ ? " was destroyed already" : " is the server's own"));
         return;
     }
     if (object.is_spawned() && !object.is_stopping_) {
@@ -265,6 +282,7 @@ void NetworkServer::destroy(NetworkIdentity& object) {
 }
 
 void NetworkServer::destroy_owned(NetworkConnection& connection) {
+    REPLAYOUT_EXPECT(may_change(), void(), "destroy_owned: %s", within_a_question);
     REPLAYOUT_EXPECT(owns(connection), void(), "destroy_owned: %s", another_connection);
     while (!connection.owned_.empty()) {
         NetworkIdentity* object = connection.owned_.back();
@@ -279,6 +297,7 @@ void NetworkServer::free_what_is_gone() {
     if (!references_->settle_all()) {
         log_->write(LogLevel::Warning, {}, StoredReferences::endless_hooks, now_);
     }
+    ended_connections_.clear();
     // A call that waits for the host may name what is gone.
     if (host_calls_->empty() && std::exchange(has_gone_, false)) {
         references_->forget_gone();
@@ -388,6 +407,11 @@ bool NetworkServer::holds_back(ObjectHandle handle, ParentIndex property) {
         }
     }
     return false;
+}
+
+bool NetworkServer::has_object(ObjectHandle object) {
+    return objects_.contains(
+        reinterpret_cast<const NetworkIdentity*>(static_cast<std::uintptr_t>(object.value)));
 }
 
 void* NetworkServer::object_memory(ObjectHandle object) {

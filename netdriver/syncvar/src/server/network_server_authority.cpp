@@ -9,6 +9,7 @@
 #include <replayout/syncvar/sync_collection.h>
 
 #include <algorithm>
+#include <string>
 
 namespace replayout::syncvar {
 
@@ -56,30 +57,40 @@ bool NetworkServer::tell_last_owner(NetworkIdentity& object) {
         return true;
     }
     queue_owner_state(object);  // A part of it may have been told.
-    return refuse(object.owner_, "an owner has no room to be told that it is that no more");
+    return refuse(object.owner_, "peer " + std::to_string(object.owner_.value) +
+                                     " stays the owner of " + name_of(object) +
+                                     " as its calls have no room for what it must know: try again");
 }
 
 bool NetworkServer::assign_client_authority(NetworkIdentity& object, NetworkConnection& owner) {
+    REPLAYOUT_EXPECT(may_change(), false, "assign_client_authority: %s", within_a_question);
     REPLAYOUT_EXPECT(owns(object), false, "assign_client_authority: %s", another_servers);
     REPLAYOUT_EXPECT(owns(owner), false, "assign_client_authority: %s", another_connection);
     if (!object.is_spawned() || is_channel(object)) {
-        return refuse(owner.peer(), "of an object that is not spawned nobody has authority");
+        return refuse(owner.peer(), "assign_client_authority: " + name_of(object) +
+                                        " is not spawned: spawn it first");
     }
     if (object.owner_.value != 0 && object.owner_ != owner.peer()) {
-        return refuse(owner.peer(), "another connection has authority of the object");
+        return refuse(owner.peer(), "assign_client_authority: peer " +
+                                        std::to_string(object.owner_.value) + " has authority of " +
+                                        name_of(object) + " call remove_client_authority() first");
     }
     set_owner(object, owner);
     return true;
 }
 
 bool NetworkServer::remove_client_authority(NetworkIdentity& object) {
+    REPLAYOUT_EXPECT(may_change(), false, "remove_client_authority: %s", within_a_question);
     REPLAYOUT_EXPECT(owns(object), false, "remove_client_authority: %s", another_servers);
     const NetworkConnection* owner = owner_of(object);
     if (owner == nullptr) {
-        return refuse(PeerId{}, "nobody has authority of the object");
+        return refuse(PeerId{},
+                      "remove_client_authority: nobody has authority of " + name_of(object));
     }
     if (owner->identity() == &object) {
-        return refuse(object.owner_, "authority of a player stays with its connection");
+        return refuse(object.owner_,
+                      "remove_client_authority: " + name_of(object) + " is the player of peer " +
+                          std::to_string(object.owner_.value) + ", which keeps authority of it");
     }
     if (!tell_last_owner(object)) {
         return false;
@@ -109,7 +120,10 @@ bool NetworkServer::add_player_for_connection(NetworkConnection& connection,
                                               NetworkIdentity& player) {
     REPLAYOUT_EXPECT(owns(connection), false, "add_player_for_connection: %s", another_connection);
     if (connection.identity() != nullptr) {
-        return refuse(connection.peer(), "a connection has a player already");
+        return refuse(connection.peer(), "add_player_for_connection: peer " +
+                                             std::to_string(connection.peer().value) +
+                                             " has a player: " + name_of(*connection.identity()) +
+                                             " call replace_player_for_connection()");
     }
     return replace_player_for_connection(connection, player, ReplacePlayerOptions::KeepAuthority);
 }
@@ -117,15 +131,23 @@ bool NetworkServer::add_player_for_connection(NetworkConnection& connection,
 bool NetworkServer::replace_player_for_connection(NetworkConnection& connection,
                                                   NetworkIdentity& player,
                                                   ReplacePlayerOptions options) {
+    REPLAYOUT_EXPECT(may_change(), false, "replace_player_for_connection: %s", within_a_question);
     REPLAYOUT_EXPECT(owns(player), false, "replace_player_for_connection: %s", another_servers);
     REPLAYOUT_EXPECT(owns(connection), false, "replace_player_for_connection: %s",
                      another_connection);
+    REPLAYOUT_EXPECT(options <= ReplacePlayerOptions::Destroy, false,
+                     "replace_player_for_connection: %u is no ReplacePlayerOptions",
+                     static_cast<unsigned>(options));
     if (is_channel(player) || (player.owner_.value != 0 && player.owner_ != connection.peer())) {
-        return refuse(connection.peer(), "another connection owns what is to be a player");
+        return refuse(connection.peer(), "replace_player_for_connection: peer " +
+                                             std::to_string(player.owner_.value) + " owns " +
+                                             name_of(player));
     }
     NetworkIdentity* previous = connection.identity();
     if (previous == &player) {
-        return refuse(connection.peer(), "a connection has that player already");
+        return refuse(connection.peer(), "replace_player_for_connection: " + name_of(player) +
+                                             " is the player of peer " +
+                                             std::to_string(connection.peer().value) + " already");
     }
     const bool is_released = previous != nullptr && options == ReplacePlayerOptions::KeepActive;
     if (is_released && !tell_last_owner(*previous)) {
@@ -161,8 +183,12 @@ bool NetworkServer::replace_player_for_connection(NetworkConnection& connection,
 
 bool NetworkServer::remove_player_for_connection(NetworkConnection& connection,
                                                  RemovePlayerOptions options) {
+    REPLAYOUT_EXPECT(may_change(), false, "remove_player_for_connection: %s", within_a_question);
     REPLAYOUT_EXPECT(owns(connection), false, "remove_player_for_connection: %s",
                      another_connection);
+    REPLAYOUT_EXPECT(options <= RemovePlayerOptions::Destroy, false,
+                     "remove_player_for_connection: %u is no RemovePlayerOptions",
+                     static_cast<unsigned>(options));
     NetworkIdentity* player = connection.identity();
     if (player == nullptr) {
         return false;

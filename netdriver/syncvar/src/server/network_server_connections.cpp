@@ -12,6 +12,9 @@
 #include <replayout/reflection/diagnostics.h>
 #include <replayout/syncvar/network_server.h>
 
+#include <string>
+#include <utility>
+
 namespace replayout::syncvar {
 
 NetworkConnection* NetworkServer::find_connection(PeerId peer) noexcept {
@@ -31,6 +34,7 @@ NetworkConnection& NetworkServer::make_connection(PeerId peer) {
 void NetworkServer::forget_connection(PeerId peer) {
     if (const auto found = connections_.find(peer); found != connections_.end()) {
         owned_connections_.erase(found->second.get());
+        ended_connections_.push_back(std::move(found->second));
         connections_.erase(found);
     }
 }
@@ -80,7 +84,26 @@ void NetworkServer::peer_left(PeerId peer, CloseReason /*reason*/) {
     parts_->client_left(peer);
 }
 
+NetworkConnection& NetworkServer::no_connection() {
+    if (no_connection_ == nullptr) {
+        no_connection_ = std::make_unique<NetworkConnection>(PeerId{});
+    }
+    return *no_connection_;
+}
+
+void NetworkServer::set_answer_wait_ms(std::uint32_t milliseconds) {
+    REPLAYOUT_EXPECT(milliseconds >= 1 && milliseconds <= 3'600'000, void(),
+                     "set_answer_wait_ms: %u is not between 1 and 3,600,000", milliseconds);
+    answer_wait_ms_ = milliseconds;
+}
+
 NetworkConnection& NetworkServer::start_host(PeerId host) {
+    REPLAYOUT_EXPECT(is_listening_, no_connection(),
+                     "start_host: the server does not listen: call listen() before, and look at "
+                     "its Status");
+    REPLAYOUT_EXPECT(may_change(), no_connection(), "start_host: %s", within_a_question);
+    REPLAYOUT_EXPECT(host != PeerId{}, no_connection(),
+                     "start_host: peer 0 is nobody: give the host another id");
     REPLAYOUT_EXPECT(host_ == nullptr, *host_,
                      "start_host: this process plays already: call stop_host() before");
     REPLAYOUT_EXPECT(find_connection(host) == nullptr, *find_connection(host),
@@ -98,9 +121,14 @@ NetworkConnection& NetworkServer::start_host(PeerId host) {
 }
 
 void NetworkServer::stop_host() {
+    REPLAYOUT_EXPECT(may_change(), void(), "stop_host: %s", within_a_question);
+    REPLAYOUT_EXPECT(!is_stopping_host_, void(),
+                     "stop_host: called from within a callback of stop_host(), which goes on when "
+                     "that returns");
     if (host_ == nullptr) {
         return;
     }
+    const detail::UpdateScope stopping(is_stopping_host_);
     NetworkConnection& host = *host_;
     manager_.on_stop_host(*this, host);
     manager_.on_server_disconnect(*this, host);
@@ -180,6 +208,7 @@ void NetworkServer::not_ready_heard(PeerId peer) {
 // Ready or not.
 
 void NetworkServer::set_client_ready(NetworkConnection& connection) {
+    REPLAYOUT_EXPECT(may_change(), void(), "set_client_ready: %s", within_a_question);
     REPLAYOUT_EXPECT(owns(connection), void(), "set_client_ready: %s", another_connection);
     connection.is_ready_ = true;
     // At once, so that what the server calls next reaches it.
@@ -189,6 +218,7 @@ void NetworkServer::set_client_ready(NetworkConnection& connection) {
 }
 
 void NetworkServer::set_client_not_ready(NetworkConnection& connection) {
+    REPLAYOUT_EXPECT(may_change(), void(), "set_client_not_ready: %s", within_a_question);
     REPLAYOUT_EXPECT(owns(connection), void(), "set_client_not_ready: %s", another_connection);
     connection.is_ready_ = false;
 }
@@ -196,9 +226,11 @@ void NetworkServer::set_client_not_ready(NetworkConnection& connection) {
 void NetworkServer::update_phases() {
     for (const auto& [peer, connection] : connections_) {
         if (connection->answers_owed_ > 0 &&
-            now_ >= connection->waiting_since_.plus_milliseconds(answer_wait_ms)) {
+            now_ >= connection->waiting_since_.plus_milliseconds(answer_wait_ms_)) {
             ++counters_.answers_missing;
-            log_->write(LogLevel::Warning, peer, "a client does not answer that it is not ready",
+            log_->write(LogLevel::Warning, peer,
+                        "peer " + std::to_string(peer.value) +
+                            " does not answer that it is not ready: it is disconnected",
                         now_);
             driver_.disconnect(peer);  // it is told of behind the flush
         } else if (connection->is_ready_ != (connection->phase_ == Phase::Ready)) {

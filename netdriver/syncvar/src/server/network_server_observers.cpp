@@ -167,7 +167,8 @@ void NetworkServer::apply_all_shown(NetworkConnection& connection) {
 bool NetworkServer::set_shown(NetworkIdentity& object, NetworkConnection& connection,
                               bool is_shown) {
     if (!object.is_spawned() || is_channel(object)) {
-        return refuse(connection.peer(), "an object that is not spawned is shown to nobody");
+        return refuse(connection.peer(),
+                      "show_to or hide_from: " + name_of(object) + " is not spawned");
     }
     connection.shown_.insert_or_assign(object.net_id(), is_shown);
     apply_shown(connection, object);
@@ -178,18 +179,21 @@ bool NetworkServer::set_shown(NetworkIdentity& object, NetworkConnection& connec
 }
 
 bool NetworkServer::show_to(NetworkIdentity& object, NetworkConnection& connection) {
+    REPLAYOUT_EXPECT(may_change(), false, "show_to: %s", within_a_question);
     REPLAYOUT_EXPECT(owns(object), false, "show_to: %s", another_servers);
     REPLAYOUT_EXPECT(owns(connection), false, "show_to: %s", another_connection);
     return set_shown(object, connection, true);
 }
 
 bool NetworkServer::hide_from(NetworkIdentity& object, NetworkConnection& connection) {
+    REPLAYOUT_EXPECT(may_change(), false, "hide_from: %s", within_a_question);
     REPLAYOUT_EXPECT(owns(object), false, "hide_from: %s", another_servers);
     REPLAYOUT_EXPECT(owns(connection), false, "hide_from: %s", another_connection);
     return set_shown(object, connection, false);
 }
 
 void NetworkServer::forget_shown(NetworkIdentity& object, NetworkConnection& connection) {
+    REPLAYOUT_EXPECT(may_change(), void(), "forget_shown: %s", within_a_question);
     REPLAYOUT_EXPECT(owns(object), void(), "forget_shown: %s", another_servers);
     REPLAYOUT_EXPECT(owns(connection), void(), "forget_shown: %s", another_connection);
     if (connection.shown_.erase(object.net_id()) == 0) {
@@ -226,7 +230,7 @@ bool NetworkServer::is_net_relevant_for(ObjectHandle handle, PeerId peer) {
 // The host.
 
 bool NetworkServer::host_sees(const NetworkIdentity& object) {
-    if (host_->phase_ != Phase::Ready) {
+    if (host_ == nullptr || host_->phase_ != Phase::Ready) {
         return false;
     }
     const auto said = host_->shown_.find(object.net_id());

@@ -129,6 +129,8 @@ class NetworkIdentity {
     [[nodiscard]] void* component_as(std::size_t index, TypeKey key) const noexcept;
     [[nodiscard]] ObjectHandle handle() const noexcept;
     [[nodiscard]] static NetworkIdentity& of(ObjectHandle handle) noexcept;
+    /// False, and a warning in the log: the object is a client's copy.
+    [[nodiscard]] bool is_servers_to_set(const char* function) const;
     void make_components();
     /// Sets all SyncVars and collections to what they are in `from`, an object of the same prefab.
     /// With `keeps_own`, which is for an owner, SyncVars that the owner decides stay until the

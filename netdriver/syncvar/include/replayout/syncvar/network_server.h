@@ -34,6 +34,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -71,7 +72,7 @@ struct NetworkServerCounters {
     std::uint64_t sections_refused = 0;
     /// Calls of owners for collections that came too late, or could not be.
     std::uint64_t collections_refused = 0;
-    /// Clients that did not answer for NetworkServer::answer_wait_ms, and were disconnected.
+    /// Clients that did not answer for NetworkServer::answer_wait_ms(), and were disconnected.
     std::uint64_t answers_missing = 0;
 };
 
@@ -85,8 +86,10 @@ class NetworkServer final : private NetWorld {
     ~NetworkServer() override;
 
     /// Milliseconds that a client has to answer that it is not ready any more: until then it is
-    /// sent objects, as before. Who does not answer is disconnected. 1 to 3,600,000.
-    std::uint32_t answer_wait_ms = 10'000;
+    /// sent objects, as before. A client that does not answer is disconnected. 1 to 3,600,000; any
+    /// other number is refused. 10,000 at first.
+    void set_answer_wait_ms(std::uint32_t milliseconds);
+    [[nodiscard]] std::uint32_t answer_wait_ms() const noexcept { return answer_wait_ms_; }
 
     /// As NetDriver::listen(). Before it objects may be made, and nothing is spawned or updated.
     [[nodiscard]] Status listen();
@@ -97,11 +100,12 @@ class NetworkServer final : private NetWorld {
     /// This process plays, too (host mode): a connection of its own, which shows the objects of
     /// this server, and not copies. What it is to be told of them comes with each late_update().
     /// NetworkManager::on_start_host() is called within. After listen(), while there is no host;
-    /// `host` is not the id of a client.
+    /// `host` is neither 0 nor the id of a client. Refused otherwise: then it returns the host
+    /// there is, or a connection that every function refuses.
     NetworkConnection& start_host(PeerId host = {~std::uint64_t{0}});
     /// This process plays no more, and serves on. NetworkManager::on_stop_host() is called, then
     /// on_server_disconnect() as of any client, and then objects are told that their client stops,
-    /// in order of their ids. Nothing where there is no host. Not from within these.
+    /// in order of their ids. Nothing where there is no host. A call from within these is refused.
     void stop_host();
 
     /// A new object of the prefab, not spawned.
@@ -161,6 +165,8 @@ class NetworkServer final : private NetWorld {
     [[nodiscard]] const NetworkServerCounters& counters() const noexcept { return counters_; }
     /// Null: there is no such connection.
     [[nodiscard]] NetworkConnection* find_connection(PeerId peer) noexcept;
+    /// For statistics, rates, memory and recordings. Objects, owners, dormancy and relevancy are
+    /// this class's to change; the driver refuses to add an object that this server did not make.
     [[nodiscard]] NetDriver& driver() noexcept { return driver_; }
     [[nodiscard]] const NetworkTypes& types() const noexcept { return types_; }
     [[nodiscard]] NetTime now() const noexcept { return now_; }
@@ -184,6 +190,7 @@ class NetworkServer final : private NetWorld {
     void peer_joined(PeerId peer) override;
     void peer_left(PeerId peer, CloseReason reason) override;
     bool holds_back(ObjectHandle object, ParentIndex property) override;
+    bool has_object(ObjectHandle object) override;
 
     void component_changed(NetworkIdentity& object);
     void mark_changed();
@@ -205,11 +212,16 @@ class NetworkServer final : private NetWorld {
     /// Serves the owner of one object ahead of a call, if the owner was not served yet.
     void serve_owner_ahead(NetworkIdentity& object);
     /// False, and a warning in the log. `peer` is whom it is about.
-    bool refuse(PeerId peer, const char* why);
+    bool refuse(PeerId peer, std::string_view why);
+    /// For the log: its prefab, and its net id or scene id.
+    [[nodiscard]] static std::string name_of(const NetworkIdentity& object);
+    /// The driver does not ask a function of the game, which must not change anything.
+    [[nodiscard]] bool may_change() const noexcept { return !driver_.is_calling_out(); }
     // Whether this server made it, and has it still.
     [[nodiscard]] bool owns(const NetworkIdentity& object) const noexcept;
     [[nodiscard]] bool owns(const NetworkConnection& connection) const noexcept;
     [[nodiscard]] NetworkConnection& make_connection(PeerId peer);
+    [[nodiscard]] NetworkConnection& no_connection();
     void forget_connection(PeerId peer);
     [[nodiscard]] bool has_connections() const noexcept { return !connections_.empty(); }
     void free_what_is_gone();
@@ -307,9 +319,14 @@ class NetworkServer final : private NetWorld {
     std::unique_ptr<PeerLog> log_;
     NetworkServerCounters counters_;
     NetworkConnection* host_ = nullptr;
+    bool is_stopping_host_ = false;
+    std::unique_ptr<NetworkConnection> no_connection_;  // what refused calls return
+    // They ended in this update, and callbacks that run may hold them.
+    std::vector<std::unique_ptr<NetworkConnection>> ended_connections_;
     std::vector<NetworkIdentity*> host_queue_;  // to be looked at for the host
     std::unique_ptr<std::deque<HostCall>> host_calls_;
     bool is_host_looking_at_all_ = false;
+    std::uint32_t answer_wait_ms_ = 10'000;
     bool is_listening_ = false;
     bool is_updating_ = false;
     bool has_gone_ = false;

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "object_rows.h"
+
+#include <cstdint>
+#include <memory_resource>
+#include <vector>
+
+#include "bit_row.h"
+#include "support/checks/catch.h"
+
+namespace replayout::test {
+namespace {
+
+/// A row that notes what it is told.
+struct NotingRow {
+    void forget(std::uint32_t index) { forgotten.push_back(index); }
+    void grow(std::uint32_t count) { size = count; }
+
+    std::vector<std::uint32_t> forgotten;
+    std::uint32_t size = 0;
+};
+
+using Until = ObjectRows::Until;
+using Indices = std::vector<std::uint32_t>;
+
+}  // namespace
+
+TEST_CASE("Object rows: forgetting an object forgets it in every row that was added",
+          "[netdriver][object_rows]") {
+    ObjectRows rows;
+    NotingRow noting;
+    BitRow bits(std::pmr::get_default_resource());
+    rows.add(noting, Until::SlotIsFree);
+    rows.add(bits, Until::SlotIsFree);
+    bits.insert(70);
+    bits.insert(7);
+    rows.free_slot(7);
+    CHECK(noting.forgotten == Indices{7});
+    CHECK_FALSE(bits.test(7));
+    CHECK(bits.test(70));
+    rows.free_slot(500);  // beyond its end
+    CHECK(noting.forgotten == Indices{7, 500});
+}
+
+TEST_CASE("Object rows: a row forgets an object at the step it was added for, and at later ones",
+          "[netdriver][object_rows]") {
+    ObjectRows rows;
+    NotingRow torn;
+    NotingRow done;
+    NotingRow free;
+    rows.add(torn, Until::TornOff);
+    rows.add(done, Until::GameIsDone);
+    rows.add(free, Until::SlotIsFree);
+    rows.tear_off(1);
+    CHECK(torn.forgotten == Indices{1});
+    CHECK(done.forgotten.empty());
+    rows.end_for_game(2);
+    CHECK(torn.forgotten == Indices{1, 2});
+    CHECK(done.forgotten == Indices{2});
+    CHECK(free.forgotten.empty());
+    rows.free_slot(3);
+    CHECK(torn.forgotten == Indices{1, 2, 3});
+    CHECK(done.forgotten == Indices{2, 3});
+    CHECK(free.forgotten == Indices{3});
+}
+
+TEST_CASE("Object rows: rows that need a place for each slot grow with the slots",
+          "[netdriver][object_rows]") {
+    ObjectRows rows;
+    NotingRow full;
+    NotingRow sparse;
+    rows.add_full(full, Until::GameIsDone);
+    rows.add(sparse, Until::GameIsDone);
+    rows.grow(90);
+    CHECK(full.size == 90);
+    CHECK(sparse.size == 0);
+    rows.end_for_game(4);
+    CHECK(full.forgotten == Indices{4});
+}
+
+}  // namespace replayout::test

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: MIT
+//
+// Functions of the game that the library calls, and that call it back where they must not: objects
+// are destroyed while the server asks who sees them, a host stops while it stops, an object of
+// another process is handed in. Each is refused in every build, and the game goes on.
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "support/checks/refusals.h"
+#include "support/worlds/arena_game.h"
+
+namespace replayout::test {
+namespace {
+
+/// Calls the test from each of its callbacks.
+class Meddler : public NetworkBehaviour {
+  public:
+    SyncVar<std::int32_t> value;
+
+    static inline std::function<void(std::string_view)> meddle;
+
+    bool on_check_observer(const NetworkConnection&) const override {
+        act("on_check_observer");
+        return true;
+    }
+    void on_stop_client() override { act("on_stop_client"); }
+    void on_stop_local_player() override { act("on_stop_local_player"); }
+    void on_stop_authority() override { act("on_stop_authority"); }
+    void on_stop_server() override { act("on_stop_server"); }
+
+    static void act(std::string_view callback) {
+        if (meddle) {
+            meddle(callback);
+        }
+    }
+};
+
+/// The same of a behaviour that writes itself.
+class WritingMeddler : public NetworkBehaviour {
+  public:
+    std::int32_t value = 0;
+
+    bool on_serialize(NetworkWriter& writer, bool) override {
+        Meddler::act("on_serialize");
+        writer.write_int32(value);
+        return true;
+    }
+    bool on_deserialize(NetworkReader& reader, bool) override {
+        value = reader.read_int32();
+        return true;
+    }
+};
+
+class StoppingManager final : public NetworkManager {
+  public:
+    void on_stop_host(NetworkServer&, NetworkConnection&) override { Meddler::act("on_stop_host"); }
+    void on_server_disconnect(NetworkServer& server, NetworkConnection& connection) override {
+        Meddler::act("on_server_disconnect");
+        NetworkManager::on_server_disconnect(server, connection);
+    }
+};
+
+void add_meddlers(NetworkTypes& types) {
+    const auto meddler =
+        BehaviourBuilder<Meddler>(types, "Meddler").sync_var<&Meddler::value>().build();
+    REQUIRE(meddler.has_value());
+    REQUIRE(types.add_prefab("MeddlerPrefab", {{*meddler}}).has_value());
+    const auto writing =
+        BehaviourBuilder<WritingMeddler>(types, "WritingMeddler").custom_serialization().build();
+    REQUIRE(writing.has_value());
+    REQUIRE(types.add_prefab("WriterPrefab", {{*writing}}).has_value());
+}
+
+/// For the length of a test.
+class Meddling {
+  public:
+    explicit Meddling(std::function<void(std::string_view)> meddle) {
+        Meddler::meddle = std::move(meddle);
+    }
+    ~Meddling() { Meddler::meddle = nullptr; }
+    Meddling(const Meddling&) = delete;
+    Meddling& operator=(const Meddling&) = delete;
+};
+
+}  // namespace
+
+TEST_CASE("Misuse, Unity: nothing is destroyed while the server asks who sees it",
+          "[syncvar][misuse]") {
+    ArenaOptions options;
+    options.interest.kind = InterestKind::Custom;
+    ArenaGame game(options, add_meddlers);
+    game.join();
+    game.settle();
+    game.server().set_client_ready(game.connection(0));
+    NetworkIdentity& other = game.spawn(game.types().find("MeddlerPrefab"));
+    game.settle();
+    const Refusals refusals;
+    NetworkIdentity& asked = game.spawn(game.types().find("MeddlerPrefab"));
+    int count = 0;
+    const Meddling meddling([&](std::string_view callback) {
+        if (callback == "on_check_observer" && ++count < 20) {
+            game.server().destroy(other);
+            game.server().unspawn(other);
+            CHECK_FALSE(game.server().spawn(game.server().instantiate(game.types().pawn())));
+            game.server().destroy_owned(game.connection(0));
+            game.server().set_client_not_ready(game.connection(0));
+            CHECK_FALSE(game.server().assign_client_authority(other, game.connection(0)));
+            CHECK_FALSE(game.server().hide_from(other, game.connection(0)));
+            game.server().stop_host();
+        }
+    });
+    game.settle();
+    REQUIRE(count > 0);
+    CHECK(other.is_spawned());
+    CHECK(game.on_client(0, other) != nullptr);
+    CHECK(game.on_client(0, asked) != nullptr);
+    // A client that joins is asked about, too.
+    game.join();
+    game.tick(4);
+    game.server().set_client_ready(game.connection(1));
+    game.settle();
+    CHECK(game.on_client(1, other) != nullptr);
+    if (Refusals::are_told) {
+        CHECK(refusals.count("destroy: called from within on_check_observer()") > 0);
+        CHECK(refusals.count("stop_host: called from within on_check_observer()") > 0);
+    }
+}
+
+TEST_CASE("Misuse, Unity: nothing is destroyed while an object is written for the first time",
+          "[syncvar][misuse]") {
+    ArenaGame game({}, add_meddlers);
+    game.join();
+    game.settle();
+    game.server().set_client_ready(game.connection(0));
+    NetworkIdentity& other = game.spawn(game.types().pawn());
+    game.settle();
+    const Refusals refusals;
+    int count = 0;
+    const Meddling meddling([&](std::string_view callback) {
+        if (callback == "on_serialize" && ++count < 20) {
+            game.server().destroy(other);
+        }
+    });
+    NetworkIdentity& writer = game.spawn(game.types().find("WriterPrefab"));
+    writer.component<WritingMeddler>(0).value = 7;
+    game.settle();
+    REQUIRE(count > 0);
+    // Either it was refused, or it took place as a whole.
+    CHECK((game.on_client(0, other) != nullptr) == other.is_spawned());
+    CHECK(game.on_client(0, writer)->component<WritingMeddler>(0).value == 7);
+}
+
+TEST_CASE("Misuse, Unity: a host that is stopped within its stop stops once", "[syncvar][misuse]") {
+    const std::string_view callbacks[] = {"on_stop_client",       "on_stop_host",
+                                          "on_server_disconnect", "on_stop_local_player",
+                                          "on_stop_authority",    "on_stop_server"};
+    for (const std::string_view within : callbacks) {
+        INFO(std::string(within));
+        const ArenaTypes types({}, add_meddlers);
+        StoppingManager manager;
+        manager.player_prefab = &types.find("MeddlerPrefab");
+        SimulatedNetwork network(wide_network({}), 1, std::pmr::get_default_resource());
+        NetworkServer server({}, network.endpoint(PeerId{1}), types.get(), manager);
+        REQUIRE(server.listen());
+        (void)server.start_host();
+        NetworkIdentity& more = server.instantiate(types.find("MeddlerPrefab"));
+        REQUIRE(server.spawn(more));
+        NetTime now;
+        const auto tick = [&] {
+            now = now.plus_milliseconds(20);
+            server.early_update(now);
+            server.late_update(now);
+        };
+        tick();
+        tick();
+        const Refusals refusals;
+        int count = 0;
+        const Meddling meddling([&](std::string_view callback) {
+            if (callback == within && ++count < 4) {
+                server.stop_host();
+            }
+        });
+        server.stop_host();
+        CHECK(count > 0);
+        CHECK(server.host() == nullptr);
+        if (Refusals::are_told) {
+            CHECK(refusals.count("stop_host: called from within a callback of stop_host()") ==
+                  static_cast<std::size_t>(count < 4 ? count : 3));
+        }
+        tick();
+        tick();
+        CHECK_FALSE(more.component<Meddler>(0).is_client());
+        // It may come back.
+        CHECK(server.start_host().is_host());
+        tick();
+    }
+}
+
+TEST_CASE("Misuse, Unity: a host that is stopped while one of its objects stops is gone after that",
+          "[syncvar][misuse]") {
+    const ArenaTypes types({}, add_meddlers);
+    StoppingManager manager;
+    manager.player_prefab = &types.find("MeddlerPrefab");
+    SimulatedNetwork network(wide_network({}), 1, std::pmr::get_default_resource());
+    for (const bool is_players : {false, true}) {
+        for (const std::string_view within :
+             {std::string_view("on_stop_client"), std::string_view("on_stop_authority"),
+              std::string_view("on_stop_local_player"), std::string_view("on_stop_server")}) {
+            NetworkServer server({}, network.endpoint(PeerId{1}), types.get(), manager);
+            REQUIRE(server.listen());
+            NetworkConnection& host = server.start_host();
+            NetworkIdentity& owned = server.instantiate(types.find("MeddlerPrefab"));
+            REQUIRE(server.spawn(owned, &host));
+            NetTime now;
+            for (int i = 0; i < 3; ++i) {
+                now = now.plus_milliseconds(20);
+                server.early_update(now);
+                server.late_update(now);
+            }
+            int count = 0;
+            const Meddling meddling([&](std::string_view callback) {
+                if (callback == within && ++count == 1) {
+                    server.stop_host();
+                }
+            });
+            if (is_players) {
+                (void)server.remove_player_for_connection(host, RemovePlayerOptions::Destroy);
+            } else {
+                server.destroy(owned);
+            }
+            for (int i = 0; i < 3; ++i) {
+                now = now.plus_milliseconds(20);
+                server.early_update(now);
+                server.late_update(now);
+            }
+            CHECK((count == 0 || server.host() == nullptr));
+        }
+    }
+}
+
+TEST_CASE("Misuse, Unity: a host starts after listen(), with an id of its own",
+          "[syncvar][misuse]") {
+    const Refusals refusals;
+    const ArenaTypes types;
+    ArenaManager manager;
+    SimulatedNetwork network(wide_network({}), 1, std::pmr::get_default_resource());
+    NetworkServer server({}, network.endpoint(PeerId{1}), types.get(), manager);
+    NetworkConnection& none = server.start_host();
+    CHECK(server.host() == nullptr);
+    CHECK_FALSE(none.is_host());
+    REQUIRE(server.listen());
+    (void)server.start_host(PeerId{});
+    CHECK(server.host() == nullptr);
+    server.set_client_ready(none);  // refused like any connection of another server
+    CHECK(server.start_host().is_host());
+    CHECK(server.host() != nullptr);
+    if (Refusals::are_told) {
+        CHECK(refusals.count("start_host: the server does not listen") == 1);
+        CHECK(refusals.count("start_host: peer 0 is nobody") == 1);
+        CHECK(refusals.count("set_client_ready: the connection is none of this server") == 1);
+    }
+}
+
+TEST_CASE("Misuse, Unity: a spawn handler hands in objects of its own client alone",
+          "[syncvar][misuse]") {
+    ArenaGame game;
+    game.join();
+    game.join();
+    for (const bool is_servers : {false, true}) {
+        NetworkSpawnHandler handler;
+        handler.spawn = [&game, is_servers](NetworkClient&, const SpawnInfo&) {
+            return is_servers ? &game.server().instantiate(game.types().pawn())
+                              : &game.client(1).instantiate(game.types().pawn());
+        };
+        handler.unspawn = [](NetworkClient&, NetworkIdentity&, ChannelCloseReason) {};
+        const Refusals quiet;  // one takes the place of the other
+        REQUIRE(game.client(0).register_spawn_handler(game.types().pawn().asset_id(), handler));
+        game.tick(6);
+        game.server().set_client_ready(game.connection(0));
+        NetworkIdentity& pawn = game.spawn(game.types().pawn());
+        game.tick(8);
+        CHECK(game.on_client(0, pawn) == nullptr);
+        CHECK(quiet.line_count("gave no free object of it that this client made") == 1);
+        game.server().destroy(pawn);
+        game.tick(8);
+    }
+    CHECK(game.client(0).counters().handlers_failed == 2);
+}
+
+TEST_CASE("Misuse, Unity: the driver of a server takes no object that the server did not make",
+          "[syncvar][misuse]") {
+    ArenaGame game;
+    game.join();
+    game.settle();
+    const Refusals refusals;
+    const RepLayout& layout = game.types().pawn().layout();
+    CHECK(game.server().driver().add_object(layout, ObjectHandle{0x1234}).generation == 0);
+    game.tick(4);
+    if (Refusals::are_told) {
+        CHECK(refusals.count("handle 4660, which is no object of this world") == 1);
+    }
+}
+
+TEST_CASE("Misuse, Unity: what is done twice, or at the wrong end, is logged with its name",
+          "[syncvar][misuse]") {
+    ArenaGame game;
+    game.join();
+    game.settle();
+    game.server().set_client_ready(game.connection(0));
+    NetworkIdentity& pawn = game.spawn(game.types().pawn());
+    game.settle();
+    const Refusals refusals;
+    const std::string name =
+        "an object of prefab \"Pawn\", net id " + std::to_string(pawn.net_id()) + ",";
+    CHECK_FALSE(game.server().spawn(pawn));
+    CHECK(refusals.line_count("spawn: " + name + " is spawned already") == 1);
+    CHECK_FALSE(game.server().remove_client_authority(pawn));
+    CHECK(refusals.line_count("remove_client_authority: nobody has authority of " + name) == 1);
+    NetworkIdentity& shown = *game.on_client(0, pawn);
+    const Vector3 place = shown.transform.position;
+    shown.set_position({9, 9, 9});
+    shown.set_visibility(Visibility::ForceHidden);
+    shown.set_interest_group(3);
+    shown.set_interest_range(3);
+    CHECK(shown.transform.position.x == place.x);
+    CHECK(refusals.line_count("is a client's copy: only the server sets this") == 4);
+    game.server().destroy(pawn);
+    game.server().destroy(pawn);
+    CHECK(refusals.line_count("destroy: an object of prefab \"Pawn\" was destroyed already") == 1);
+    CHECK_FALSE(game.server().spawn(pawn));
+    CHECK(refusals.line_count("spawn: an object of prefab \"Pawn\" was destroyed") == 1);
+    game.server().set_answer_wait_ms(0);
+    CHECK(game.server().answer_wait_ms() == 10'000);
+    CHECK_FALSE(game.server().remove_player_for_connection(game.connection(0),
+                                                           static_cast<RemovePlayerOptions>(44)));
+    if (Refusals::are_told) {
+        CHECK(refusals.count("set_answer_wait_ms: 0 is not between") == 1);
+        CHECK(refusals.count("44 is no RemovePlayerOptions") == 1);
+    }
+}
+
+TEST_CASE("Misuse, Unity: settings of a component that are no enumerators are refused",
+          "[syncvar][misuse]") {
+    for (int which = 0; which < 4; ++which) {
+        NetworkTypes types;
+        const auto meddler =
+            BehaviourBuilder<Meddler>(types, "Meddler").sync_var<&Meddler::value>().build();
+        REQUIRE(meddler.has_value());
+        SyncSettings settings;
+        switch (which) {
+            case 0:
+                settings.sync_mode = static_cast<SyncMode>(9);
+                break;
+            case 1:
+                settings.sync_direction = static_cast<SyncDirection>(9);
+                break;
+            case 2:
+                settings.hook_style = static_cast<HookStyle>(9);
+                break;
+            default:
+                settings.sync_interval_us = -5;
+                break;
+        }
+        CHECK_FALSE(types.add_prefab("MeddlerPrefab", {{*meddler, settings}}).has_value());
+    }
+}
+
+TEST_CASE("Misuse, Unity: an unknown function is named as the game named it, and so is the advice",
+          "[syncvar][misuse]") {
+    ArenaGame game;
+    game.join();
+    game.settle();
+    game.server().set_client_ready(game.connection(0));
+    NetworkIdentity& pawn = game.spawn(game.types().pawn());
+    game.settle();
+    const Refusals refusals;
+    CHECK(pawn.component<Fighter>(0).call("rpc_chear") == CallResult::UnknownFunction);
+    CHECK(refusals.line_count("has no function \"rpc_chear\"") == 1);
+    CHECK(refusals.line_count("\"rpc_cheer\"") == 1);
+    CHECK(refusals.line_count("0.rpc") == 0);
+}
+
+}  // namespace replayout::test
