@@ -64,8 +64,8 @@ bool HiddenStates::keep(std::uint32_t index) {
 
 bool HiddenStates::encode(std::uint32_t index, Version complete, State& state) {
     ChangelistState& object = objects_.at(index)->changelist_state();
-    if (packets_.has_initial_under_way(index)) {
-        set_initial(pairs_.edit(index), true);  // it may not arrive
+    if (packets_.has_initial_under_way(index) || is_any_initial_waiting(index)) {
+        set_initial(pairs_.edit(index), true);  // it may not arrive, or was never sent
     }
     OwedVersions position;
     position.sent_version = complete;
@@ -99,6 +99,43 @@ bool HiddenStates::encode(std::uint32_t index, Version complete, State& state) {
     state.block.resize(result == SendResult::Whole ? writer.byte_count() : 0);
     state.array_steps = context_.scratch.array_steps;
     return true;
+}
+
+bool HiddenStates::is_any_initial_waiting(std::uint32_t index) const {
+    const PairExtra* const extra = pairs_.find_extra(index);
+    bool is_any = false;
+    if (extra != nullptr) {
+        extra->paused.for_each_waiting([&](const PausedValues::Entry& value) {
+            is_any = is_any || values_.is_initial_value(index, value);
+        });
+    }
+    return is_any;
+}
+
+SendOutcome HiddenStates::write_with_open(std::uint32_t index) {
+    const State* const state = find(index);
+    // What else is under way on the channel comes after the block, and is older.
+    const bool is_open_alone = bunch_count(pairs_[index]) == 1;
+    if (state == nullptr || !is_open_alone ||
+        objects_.at(index)->changelist_state().layout().has_delta_structs()) {
+        return SendOutcome::Done;
+    }
+    for (const bool is_fresh_packet : {false, true}) {
+        if (is_fresh_packet) {
+            packets_.flush_full_before(index);
+        }
+        if (!packets_.can_write()) {
+            return SendOutcome::NoRoom;
+        }
+        PacketBuilder& builder = packets_.builder();
+        if (state->array_steps <= builder.array_steps_left() &&
+            builder.add_block(ObjectStore::channel_of(index), block_has_length(pairs_[index]),
+                              {state->block.data(), state->block.size()})) {
+            builder.spend_array_steps(state->array_steps);
+            return SendOutcome::Done;
+        }
+    }
+    return SendOutcome::Done;  // larger than a packet: it goes ahead of the call
 }
 
 bool HiddenStates::is_at_rest(std::uint32_t index) const noexcept {

@@ -29,6 +29,7 @@
 #include "connection_pairs.h"
 #include "packet_sender.h"
 #include "remote_function_sender.h"
+#include "send_outcome.h"
 #include "sent_records.h"
 #include "waiting_values.h"
 
@@ -54,6 +55,9 @@ class HiddenStates {
     [[nodiscard]] bool is_at_rest(std::uint32_t index) const noexcept;
     /// Null: calls need nothing of the object, or the client has it.
     [[nodiscard]] const State* find(std::uint32_t index) const noexcept;
+    /// The object's open was lost, and was just written once more: writes what calls need of the
+    /// object behind it, so that the client does not begin without it. NoRoom: not in this flush.
+    [[nodiscard]] SendOutcome write_with_open(std::uint32_t index);
     /// It does not fit beside a call. Queues it as a bunch if there is room, and keeps it no
     /// longer. Requires is_at_rest(), and an open channel.
     void send_ahead(std::uint32_t index);
@@ -62,6 +66,8 @@ class HiddenStates {
   private:
     /// A call that was not delivered needs the object as of a later version than `complete`.
     [[nodiscard]] bool is_needed(std::uint32_t index, Version complete) const noexcept;
+    /// A value that is sent only at first waits for its turn.
+    [[nodiscard]] bool is_any_initial_waiting(std::uint32_t index) const;
     /// Encodes what the client may lack. False: it exceeds bunch_bytes_max.
     [[nodiscard]] bool encode(std::uint32_t index, Version complete, State& state);
 

@@ -118,12 +118,26 @@ std::uint32_t RemoteFunctionSender::reliable_count(ChannelIndex channel) const n
         }));
 }
 
+CallProgress RemoteFunctionSender::progress(ChannelIndex channel) const noexcept {
+    CallProgress progress = CallProgress::Arrived;
+    for (const OutgoingCall& call : calls_) {
+        if (call.channel != channel || !call.is_reliable || call.is_delivered) {
+            continue;
+        }
+        if (!call.was_sent) {
+            return CallProgress::Waiting;
+        }
+        progress = CallProgress::UnderWay;
+    }
+    return progress;
+}
+
 bool RemoteFunctionSender::has_fresh_call(std::uint32_t index) const noexcept {
     const auto is_fresh = [&](const NamedObject& named) {
         return named.index == index && !named.has_version;
     };
     return std::any_of(calls_.begin(), calls_.end(), [&](const OutgoingCall& call) {
-        return call.is_reliable && std::any_of(call.named.begin(), call.named.end(), is_fresh);
+        return std::any_of(call.named.begin(), call.named.end(), is_fresh);
     });
 }
 

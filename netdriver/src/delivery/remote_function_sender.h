@@ -21,6 +21,7 @@
 #include <replayout/net_guid.h>
 #include <replayout/netdriver/bunch.h>
 #include <replayout/netdriver/net_config.h>
+#include <replayout/netdriver/remote_function.h>
 #include <replayout/netdriver/time.h>
 #include <replayout/reflection/memory.h>
 #include <replayout/sending_rep_state.h>
@@ -131,6 +132,11 @@ class RemoteFunctionSender {
     /// A loss says that the line works, and is no fault of the client.
     static constexpr std::int64_t lossy_times = 4;
 
+    /// Of a call in parts.
+    [[nodiscard]] std::size_t last_part_bytes(const OutgoingCall& call) const noexcept {
+        return call.payload.size() - part_bytes_ * (call.part_count() - 1);
+    }
+
     /// A call of that size may be added. What this admits the other end can let wait, whatever is
     /// lost: it counts calls as it does.
     [[nodiscard]] bool has_room_for(bool is_reliable, std::size_t payload_bytes) const noexcept;
@@ -154,7 +160,9 @@ class RemoteFunctionSender {
     [[nodiscard]] bool has_calls(ChannelIndex channel) const noexcept;
     /// How many reliable calls, without those for the channel's next life. O(calls).
     [[nodiscard]] std::uint32_t reliable_count(ChannelIndex channel) const noexcept;
-    /// Whether a reliable call means the state that the object has at its next compare. O(calls).
+    /// How far the reliable calls of that channel are. O(calls).
+    [[nodiscard]] CallProgress progress(ChannelIndex channel) const noexcept;
+    /// Whether a call means the state that the object has at its next compare. O(calls).
     [[nodiscard]] bool has_fresh_call(std::uint32_t index) const noexcept;
     [[nodiscard]] bool is_idle() const noexcept { return calls_.empty(); }
     /// Any waits to be sent of which that share is to send next: Values parts that go ahead,

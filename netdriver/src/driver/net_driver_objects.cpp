@@ -72,7 +72,7 @@ void NetDriver::mark_property_dirty(NetObjectId id, std::string_view property) {
 void NetDriver::mark_property_dirty(NetObjectId id, ParentIndex property) {
     REPLAYOUT_EXPECT(end().may_change(id), void(), "%s",
                      end().refusal("mark_property_dirty", id).c_str());
-    server_->properties().mark_dirty(id, property);
+    server_->mark_property_dirty(id, property);
 }
 
 void NetDriver::mark_object_dirty(NetObjectId id) {
@@ -202,6 +202,12 @@ CallResult NetDriver::call_function(NetObjectId id, FunctionIndex function, Call
                      "%s: %u is no RemoteFunctionSendPolicy",
                      end().named("call_function", id).c_str(), static_cast<unsigned>(policy));
     return server_->calls().call(id, function, params.memory(), policy);
+}
+
+CallProgress NetDriver::call_progress(PeerId peer, NetObjectId id) const {
+    REPLAYOUT_EXPECT(end().may_read(id), CallProgress::Arrived, "%s",
+                     end().refusal("call_progress", id).c_str());
+    return server_->calls().progress(peer, id);
 }
 
 CallResult NetDriver::call_named(NetObjectId id, const CalledFunction& function, CallParams params,

@@ -23,8 +23,7 @@ namespace {
 
 CompareStage::CompareStage(const ServerEnvironment& environment, ServerObjects& objects,
                            ServerLanes& lanes)
-    : settings_(environment.settings),
-      layouts_(environment.layouts),
+    : layouts_(environment.layouts),
       world_(environment.world),
       guids_(environment.guids),
       stats_(environment.stats),

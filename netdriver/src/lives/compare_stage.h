@@ -94,7 +94,6 @@ class CompareStage {
     /// Compares what a lane left to the driver's thread.
     void compare_left_over(const DueObject& due);
 
-    const NetDriverSettings& settings_;
     const LayoutTable& layouts_;
     NetWorld& world_;
     NetGUIDCache& guids_;

@@ -23,10 +23,6 @@ class ObjectProperties {
 
     // See NetDriver.
     void mark_dirty(NetObjectId id, std::string_view property);
-    void mark_dirty(NetObjectId id, ParentIndex property) {
-        objects_.at(id.index)->changelist_state().mark_dirty(property);
-        compare_.mark_due(id.index);
-    }
     void mark_all_dirty(NetObjectId id);
     void set_active(NetObjectId id, std::string_view property, bool is_active);
     void set_dynamic_condition(NetObjectId id, std::string_view property,

@@ -57,9 +57,7 @@ Status check_texts(const RepLayout& layout, const NetConfig& config) {
                          ": such a text would never arrive; lower "
                          "string_bytes_max or raise that"};
     };
-    // A message that holds a text holds the property's handle, the text's length and an end, too.
-    constexpr std::uint64_t beside_text_bytes = 16;
-    if (bytes + beside_text_bytes > config.bunch_bytes_max) {
+    if (bytes > config.bunch_bytes_max) {
         return error("bunch_bytes_max", config.bunch_bytes_max);
     }
     if (bytes > config.decode_allocation_bytes_max) {

@@ -146,10 +146,13 @@ SendingRepState& ConnectionPairs::reset(std::uint32_t index) noexcept {
 
 bool ConnectionPairs::may_be_regular(std::uint32_t index) const {
     const SendingRepState& pair = pairs_[index];
-    const NetworkObjectInfo& info = *objects_.at(index);
-    const ChangelistState& state = info.changelist_state();
-    if (channel_state(pair) != ChannelState::Open || is_initial(pair) || pending_.test(index) ||
-        pair.owes_any(state.version()) || !replayout::may_be_regular(state.layout()) ||
+    const NetworkObjectInfo* const info = objects_.at(index);
+    if (info == nullptr || channel_state(pair) != ChannelState::Open || is_initial(pair) ||
+        pending_.test(index)) {
+        return false;  // also a pair whose object is gone
+    }
+    const ChangelistState& state = info->changelist_state();
+    if (pair.owes_any(state.version()) || !replayout::may_be_regular(state.layout()) ||
         dormancy_.is_resting(index)) {
         return false;
     }

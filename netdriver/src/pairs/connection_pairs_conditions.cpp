@@ -77,6 +77,9 @@ void ConnectionPairs::owe_initial(std::uint32_t index, const RepRange& range) {
     const LifetimeConditionSet before = passing_conditions(flags);
     flags.is_initial = true;
     set_initial(edit(index), true);
+    if (PairExtra* extra = find_extra(index)) {
+        extra->is_initial_lost = true;
+    }
     placed_.erase(index);
     objects_.at(index)->changelist_state().conditions().for_each_turned_on(
         before, passing_conditions(flags), range,

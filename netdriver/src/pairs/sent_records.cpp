@@ -95,8 +95,13 @@ void SentRecords::return_unsent(const TakenOfPair& taken, const RepRange& range)
 }
 
 void SentRecords::return_unsent_before(const TakenOfPair& taken, const RepCursor& cursor) {
-    TakenOfPair rest = taken;
-    rest.is_initial = false;
+    PairExtra* const extra = pairs_.find_extra(taken.index);
+    if (cursor.handle.value == 1 && cursor.element == 0) {
+        if (extra != nullptr) {
+            extra->is_initial_lost = false;  // all goes now
+        }
+        return;
+    }
     carried_parts_.clear();
     const Version version = pairs_[taken.index].sent_version;
     if (cursor.handle.value > 1) {
@@ -107,9 +112,13 @@ void SentRecords::return_unsent_before(const TakenOfPair& taken, const RepCursor
                             {cursor.handle.value, cursor.handle.value + 1, 0, cursor.element},
                             carried_parts_);
     }
-    if (!carried_parts_.empty()) {
-        owe_carried(rest);
+    if (carried_parts_.empty()) {
+        return;
     }
+    // Values that only changed since their part went out are initial no longer.
+    TakenOfPair rest = taken;
+    rest.is_initial = taken.is_initial && extra != nullptr && extra->is_initial_lost;
+    owe_carried(rest);
 }
 
 void SentRecords::pause_unsent(const TakenOfPair& taken, const RepRange& range) {

@@ -85,14 +85,14 @@ class WaitingValues final : public ReceiverIds {
         return unmapped_.mark(index, handles) || is_put_off;
     }
     [[nodiscard]] bool has_put_off() const noexcept { return !put_off_.is_empty(); }
+    /// The client is sent it only at first.
+    [[nodiscard]] bool is_initial_value(std::uint32_t index,
+                                        const PausedValues::Entry& value) const;
     /// Once a flush, before anything is sent: what was put off, and has waited, is owed again.
     void owe_put_off();
 
   private:
     [[nodiscard]] bool is_paused(std::uint32_t index, RepHandle handle) const;
-    /// The client is sent it only at first.
-    [[nodiscard]] bool is_initial_value(std::uint32_t index,
-                                        const PausedValues::Entry& value) const;
     void note_put_off(std::uint32_t index, const RepRange& handles);
     void owe_waiting(std::uint32_t index);
     void end_turn(std::uint32_t index) noexcept;

@@ -25,7 +25,8 @@ CallSender::CallSender(const ObjectStore& objects, ConnectionPairs& pairs, Waiti
       context_(context),
       settings_(settings),
       scratch_(body, &memory.scratch),
-      held_back_(Allocator<std::uint32_t>(&memory.pairs)) {}
+      held_back_(Allocator<std::uint32_t>(&memory.pairs)),
+      begun_(Allocator<std::uint32_t>(&memory.pairs)) {}
 
 CallResult CallSender::add_call(const NewCall& call, RemoteFunctionEncoder& encoder,
                                 SendContext& context) {
@@ -68,10 +69,11 @@ void CallSender::send_calls() {
     if (!held_back_.empty()) {
         stop_unneeded_ahead();
     }
-    if (calls_.is_idle()) {
+    if (calls_.is_idle() && begun_.empty()) {
         return;
     }
     note_versions();
+    note_begun_calls();
     // What is queued stands behind what is not.
     if (send_calls_of(false)) {
         (void)send_calls_of(true);
@@ -100,11 +102,28 @@ void CallSender::note_versions(OutgoingCall& call) {
 
 bool CallSender::send_calls_of(bool are_queued) {
     scratch_.waiting_channels.clear();
+    scratch_.opening_channels.clear();
+    // Opens may take up the flush, so calls that need none go first.
+    if (!send_calls_of(are_queued, Opens::NotNeeded)) {
+        return false;
+    }
+    return scratch_.opening_channels.empty() || send_calls_of(are_queued, Opens::Needed);
+}
+
+bool CallSender::send_calls_of(bool are_queued, Opens opens) {
+    const auto contains = [](const Vector<ChannelIndex>& channels, ChannelIndex channel) {
+        return std::find(channels.begin(), channels.end(), channel) != channels.end();
+    };
     for (auto call = calls_.calls().begin(); call != calls_.calls().end();) {
-        const bool is_behind =
-            std::find(scratch_.waiting_channels.begin(), scratch_.waiting_channels.end(),
-                      call->channel) != scratch_.waiting_channels.end();
-        if (call->is_in_flight || call->is_queued != are_queued || call->is_for_next || is_behind) {
+        const bool is_opening = contains(scratch_.opening_channels, call->channel);
+        if (call->is_in_flight || call->is_queued != are_queued || call->is_for_next ||
+            contains(scratch_.waiting_channels, call->channel) ||
+            is_opening != (opens == Opens::Needed)) {
+            ++call;
+            continue;
+        }
+        if (opens == Opens::NotNeeded && needs_open(*call)) {
+            scratch_.opening_channels.push_back(call->channel);
             ++call;
             continue;
         }
@@ -123,6 +142,41 @@ bool CallSender::send_calls_of(bool are_queued) {
         }
     }
     return true;
+}
+
+bool CallSender::needs_open(const OutgoingCall& call) const noexcept {
+    return std::any_of(call.named.begin(), call.named.end(), [&](const NamedObject& named) {
+        return channel_state(pairs_[named.index]) == ChannelState::Closed &&
+               needs_channel(call, named);
+    });
+}
+
+// The last part goes without state then (could_end), and so must not wait for a large value that
+// begins meanwhile.
+void CallSender::note_begun_calls() {
+    for (const std::uint32_t index : begun_) {
+        if (PairExtra* extra = pairs_.find_extra(index)) {
+            extra->has_begun_call = false;
+        }
+    }
+    begun_.clear();
+    if (!packets_.is_capped()) {
+        return;
+    }
+    for (const OutgoingCall& call : calls_.calls()) {
+        if (call.is_in_parts() && call.was_sent && !call.is_in_flight && !call.is_delivered) {
+            note_begun(call);
+        }
+    }
+}
+
+void CallSender::note_begun(const OutgoingCall& call) {
+    for (const NamedObject& named : call.named) {
+        if (is_named_alive(named) && channel_state(pairs_[named.index]) == ChannelState::Open) {
+            pairs_.extra_of(named.index).has_begun_call = true;
+            begun_.push_back(named.index);
+        }
+    }
 }
 
 bool CallSender::is_named_alive(const NamedObject& named) const noexcept {
@@ -152,24 +206,37 @@ bool CallSender::needs_channel(const OutgoingCall& call, const NamedObject& name
            (is_meant_as_hidden(call, named) && hidden_states_.find(named.index) != nullptr);
 }
 
+SendOutcome CallSender::open_named(const OutgoingCall& call) {
+    for (const NamedObject& named : call.named) {
+        if (channel_state(pairs_[named.index]) == ChannelState::Closed &&
+            needs_channel(call, named)) {
+            // An open leaves with its first block. Under a cap there may be no room for the blocks
+            // of all, and an open that is left over would go before everything else in each flush.
+            const bool may_open = !packets_.is_capped() || !packets_.unfollowed_open().has_value();
+            if (!may_open || channels_.open_channel(named.index) != SendOutcome::Done) {
+                return packets_.can_write(Share::Messages) ? SendOutcome::HeldBack
+                                                           : SendOutcome::NoRoom;
+            }
+        }
+    }
+    return SendOutcome::Done;
+}
+
 SendOutcome CallSender::send_call(OutgoingCall& call) {
     if (!call.goes_ahead() && !packets_.can_write(Share::Messages)) {
         return SendOutcome::NoRoom;
     }
     note_versions(call);  // one may have become what the call means since
-    for (const NamedObject& named : call.named) {
-        if (channel_state(pairs_[named.index]) == ChannelState::Closed &&
-            needs_channel(call, named)) {
-            if (const SendOutcome outcome = channels_.open_channel(named.index);
-                outcome != SendOutcome::Done) {
-                return outcome;
-            }
-        }
+    if (const SendOutcome outcome = open_named(call); outcome != SendOutcome::Done) {
+        return outcome;
     }
     if (call.is_in_parts()) {
-        // Only the last needs the state: nothing runs before that is there.
+        // Only the last needs the state: nothing runs before that is there. But the receiver waits
+        // for the rest of a call no longer than NetConfig::waiting_timeout_ms, so the first part
+        // does not go before the last could.
         const bool is_open = channel_state(pairs_[call.named.front().index]) == ChannelState::Open;
-        if (!is_open || !packets_.write_parts_ahead(calls_, call)) {
+        if (!is_open || (!call.was_sent && !could_end(call)) ||
+            !packets_.write_parts_ahead(calls_, call)) {
             return SendOutcome::HeldBack;
         }
         if (call.is_in_flight) {
@@ -209,6 +276,23 @@ SendOutcome CallSender::send_call(OutgoingCall& call) {
     }
     hold_back_blocks();
     return SendOutcome::HeldBack;
+}
+
+bool CallSender::could_end(const OutgoingCall& call) {
+    std::size_t bytes = calls_.last_part_bytes(call) + call_header_bytes_max;
+    if (!collect_call_blocks(call, bytes)) {
+        return false;
+    }
+    // Under a cap the last part may go much later, and what is to go with it may grow meanwhile.
+    const bool needs_nothing = !packets_.is_capped() || scratch_.call_blocks.empty();
+    if (!needs_nothing || bytes > packets_.builder().room_bytes()) {
+        hold_back_blocks();
+        return false;
+    }
+    if (packets_.is_capped()) {
+        note_begun(call);
+    }
+    return true;
 }
 
 bool CallSender::collect_call_blocks(const OutgoingCall& call, std::size_t& bytes) {

@@ -75,11 +75,13 @@ class CallSender {
         Scratch(std::span<std::byte> body_bytes, MemoryResource* resource)
             : body(body_bytes),
               waiting_channels(Allocator<ChannelIndex>(resource)),
+              opening_channels(Allocator<ChannelIndex>(resource)),
               call_blocks(Allocator<CallBlock>(resource)),
               carried(Allocator<std::uint32_t>(resource)) {}
 
         std::span<std::byte> body;
         Vector<ChannelIndex> waiting_channels;  // with a call that waits
+        Vector<ChannelIndex> opening_channels;  // with a call that needs an open first
         Vector<CallBlock> call_blocks;
         // Objects of which the open packet, of that number, carries all that changed since what
         // was delivered.
@@ -90,9 +92,21 @@ class CallSender {
     /// The calls that were made since the last flush mean what their objects are now.
     void note_versions();
     void note_versions(OutgoingCall& call);
+    enum class Opens : std::uint8_t { NotNeeded, Needed };
+
     /// False: the window of packets is full.
     [[nodiscard]] bool send_calls_of(bool are_queued);
+    [[nodiscard]] bool send_calls_of(bool are_queued, Opens opens);
+    /// An object that the call means is not open, and is to be opened for it.
+    [[nodiscard]] bool needs_open(const OutgoingCall& call) const noexcept;
     [[nodiscard]] SendOutcome send_call(OutgoingCall& call);
+    /// Opens what the call means and is not open. Done: all of it is open, or is being opened.
+    [[nodiscard]] SendOutcome open_named(const OutgoingCall& call);
+    /// Objects of calls in parts that have begun under a cap: no large value of them begins.
+    void note_begun_calls();
+    void note_begun(const OutgoingCall& call);
+    /// Whether the last part of a call in parts could go now with the state that the call means.
+    [[nodiscard]] bool could_end(const OutgoingCall& call);
     /// Collects the blocks that must go with a call, and adds their size. False: the call waits.
     [[nodiscard]] bool collect_call_blocks(const OutgoingCall& call, std::size_t& bytes);
     /// A call waits until more of that object is delivered, which is complete as of that version.
@@ -146,6 +160,7 @@ class CallSender {
     SenderSettings settings_;
     Scratch scratch_;
     Vector<std::uint32_t> held_back_;  // objects with a StateAhead that is on; few
+    Vector<std::uint32_t> begun_;      // objects of calls of which a part is still to go
 };
 
 }  // namespace replayout

@@ -547,7 +547,7 @@ PropertySender::LargeValue PropertySender::send_large_value(std::uint32_t index,
                                                             const RepRange& handles,
                                                             bool is_initial) {
     const PairExtra* const extra = pairs_.find_extra(index);
-    if (extra != nullptr && !extra->ahead.may_begin_values()) {
+    if (extra != nullptr && !extra->may_begin_values()) {
         return LargeValue::Owed;  // others that wait keep their turn, which ends with the round
     }
     return send_reliably(index, position, handles, is_initial);

@@ -408,6 +408,10 @@ void ReplicationSender::write_lost_opens() {
         if (is_shown) {
             owe_early_parts(*index);
         }
+        if (is_shown && is_frozen(*index) &&
+            hidden_states_.write_with_open(*index) == SendOutcome::NoRoom) {
+            return;  // as any other open
+        }
         if (is_shown && pairs_.pending().test(*index) &&
             replicate_behind_opens(*index) == SendOutcome::NoRoom) {
             return;  // the open waits with its block

@@ -128,7 +128,11 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     [[nodiscard]] bool is_called(std::uint32_t index) const noexcept {
         return leaving_channels_.must_wait(index);
     }
-    /// One of these calls was made since the object was compared, as far as is known.
+    /// How far its reliable calls are.
+    [[nodiscard]] CallProgress call_progress(std::uint32_t index) const noexcept {
+        return calls_.progress(ObjectStore::channel_of(index));
+    }
+    /// A call of the object was made since the object was compared, as far as is known.
     [[nodiscard]] bool has_fresh_call(std::uint32_t index) const noexcept {
         return calls_.has_fresh_call(index);
     }

@@ -62,6 +62,12 @@ class ReplicationServer {
     /// After clients().tell_world(), once a flush.
     void remove_closed(NetTime now);
 
+    /// The call that a game makes most, so it goes through no other part.
+    void mark_property_dirty(NetObjectId id, ParentIndex property) {
+        objects_.store.at(id.index)->changelist_state().mark_dirty(property);
+        compare_.mark_due(id.index);
+    }
+
     // The parts, for the functions of the driver that are theirs.
 
     [[nodiscard]] const ObjectStore& objects() const noexcept { return objects_.store; }

@@ -73,6 +73,11 @@ CallResult ServerCalls::call(NetObjectId id, FunctionIndex function, const void*
     return result;
 }
 
+CallProgress ServerCalls::progress(PeerId peer, NetObjectId id) const {
+    const ServerClient* const client = clients_.find_joined(peer);
+    return client == nullptr ? CallProgress::Arrived : client->sender.call_progress(id.index);
+}
+
 void* ServerCalls::memory_of(ObjectHandle object) {
     const ValueScope calling_out(environment_.is_calling_out, true);
     return environment_.world.object_memory(object);

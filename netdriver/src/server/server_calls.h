@@ -41,6 +41,8 @@ class ServerCalls {
     /// of the function's type.
     [[nodiscard]] CallResult call(NetObjectId id, FunctionIndex function, const void* params,
                                   RemoteFunctionSendPolicy policy);
+    /// See NetDriver::call_progress(). Requires an object that exists.
+    [[nodiscard]] CallProgress progress(PeerId peer, NetObjectId id) const;
     /// The game called a function that the class lacks. Logs a few lines a second at most.
     [[gnu::cold, gnu::noinline]] void log_unknown_function(const RepLayout& layout,
                                                            std::string_view function);

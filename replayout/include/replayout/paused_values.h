@@ -98,6 +98,16 @@ class PausedValues {
         }
     }
 
+    /// Calls `visit(entry)` for each that waits for its turn.
+    template <typename Visitor>
+    void for_each_waiting(Visitor visit) const {
+        for (const Entry& entry : entries_) {
+            if (entry.is_waiting()) {
+                visit(entry);
+            }
+        }
+    }
+
     /// A fragment of the value that begins at `handle` was delivered. `is_taken_back`: the value
     /// was, and some of it went without its bytes, so the receiver throws it away.
     void fragment_delivered(RepHandle handle, bool is_taken_back = false) noexcept;

@@ -317,6 +317,33 @@ TEST_CASE("Large calls: the last part goes with the state, the others ahead of i
     CHECK(net.client(0).world.heard.at(0).power == 7);
 }
 
+// A client waits for the rest of a call no longer than waiting_timeout_ms, 30 s by default.
+TEST_CASE("Large calls: no part goes before its state could, so an honest client is never ended",
+          "[netdriver][rpc]") {
+    CallFixtureOptions options = small_packets();
+    options.server.bytes_per_second_max = 1'800;
+    CallFixture net(options);
+    net.join();
+    std::vector<ObjectHandle> turrets;
+    for (int i = 0; i < 20; ++i) {
+        turrets.push_back(net.add());
+    }
+    REQUIRE(net.settle());
+    for (const ObjectHandle turret : turrets) {
+        for (std::string& page : net.turret(turret).pages) {
+            page.assign(1'000, 'p');
+        }
+    }
+    REQUIRE(net.call_with(turrets.back(), "multicast_deliver", make_cargo(1, 700)) ==
+            CallResult::Sent);
+    for (int i = 0; i < 4'000 && !net.server().driver.is_settled(); ++i) {
+        net.tick();
+    }
+    CHECK(net.server().driver.is_settled());
+    CHECK(net.client(0).driver.state() == ConnectionState::Joined);
+    CHECK(heard(net.client(0), "deliver all") == Numbers{1});
+}
+
 TEST_CASE("Large calls: packets with parts are written as they are pinned",
           "[netdriver][rpc][packet]") {
     CallFixture net(small_packets());

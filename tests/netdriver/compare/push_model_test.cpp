@@ -529,7 +529,7 @@ TEST_CASE("Push model: an unknown property name is refused with its class and th
     game.server.set_dynamic_condition(id, "rout", LifetimeCondition::Never);
     CHECK(game.server.dynamic_condition_of(id, "") == LifetimeCondition::None);
     if (Refusals::are_told) {
-        const std::string has_no = ": \"Beacon\" has no property ";
+        const std::string has_no = ": object 0.1, a \"Beacon\", has no property ";
         REQUIRE(refusals.sentences().size() == 4);
         CHECK(refusals.sentences()[0] == "mark_property_dirty" + has_no +
                                              "\"colour\" that is replicated; did you mean "

@@ -4,6 +4,7 @@
 // its recording, one name for two objects. They are refused, in every build, and the game goes on.
 #include <replayout/netdriver/loopback_transport.h>
 #include <replayout/netdriver/net_driver.h>
+#include <replayout/netdriver/net_rates.h>
 #include <replayout/netdriver/replay_recorder.h>
 #include <replayout/netdriver/replay_stream.h>
 
@@ -286,32 +287,6 @@ TEST_CASE("Misuse: numbers that are no enumerator are refused, with the object's
         CHECK(refusals.count("mark_property_dirty: object 0.1, a \"Turret\", has no property") ==
               1);
     }
-}
-
-TEST_CASE("Misuse: a limit by which a text fits into no message is refused, to the last byte",
-          "[netdriver][misuse]") {
-    for (std::uint32_t beside = 0; beside <= 32; ++beside) {
-        RepLayoutOptions options;
-        options.limits.string_bytes_max = 65'536 - beside;
-        TestLayout layout(build_door, options);
-        LoopbackNetwork network({}, std::pmr::get_default_resource());
-        LooseWorld world;
-        NetDriverSettings settings;
-        settings.config.bunch_bytes_max = 65'536;
-        NetDriver driver(settings, network.endpoint(PeerId{1}), world);
-        const bool is_taken = driver.add_layout(*layout).has_value() && driver.listen().has_value();
-        CHECK(is_taken == (beside >= 16));
-    }
-    // The longest that is allowed arrives.
-    ClassGameOptions options;
-    options.config.bunch_bytes_max = 65'536;
-    options.layout.limits.string_bytes_max = 65'520;
-    ClassGame<Door> game(build_door, options);
-    game.join();
-    const ObjectHandle door = game.add();
-    game.object(door).sign.assign(65'520, 's');
-    REQUIRE(game.settle());
-    CHECK(game.object_on(0, door).sign.size() == 65'520);
 }
 
 }  // namespace replayout::test

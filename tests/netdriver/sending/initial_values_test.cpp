@@ -143,6 +143,55 @@ TEST_CASE("Conditions: a new owner is sent what was passed over, while parts are
     }
 }
 
+// A part with such a value may be lost while the parts after it are still to go.
+TEST_CASE("Conditions: what is sent only at first arrives, while all changes and parts are lost",
+          "[netdriver][conditions][random]") {
+    const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 60);
+    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+        INFO("REPLAYOUT_SEED=" << seed);
+        SeededRandom random(seed);
+        ClassGameOptions options = HornGame::options(seed);
+        options.config.packet_bytes_max = 256;
+        options.config.bytes_per_second_max = random.between(1'800, 8'000);
+        ClassGame<Horn> game(build_horn, options);
+        std::vector<ObjectHandle> horns;
+        for (std::uint64_t i = random.between(1, 4); i > 0; --i) {
+            horns.push_back(game.add());
+            game.object(horns.back()).ammo = 1;
+            game.object(horns.back()).born = 1;
+        }
+        LinkSettings link;
+        link.loss = 0.3;
+        link.latency_ms = static_cast<std::uint32_t>(random.below(80));
+        game.network().set_settings(link);
+        game.join();
+        for (int i = 0; i < 300; ++i) {
+            game.tick([&] {
+                for (const ObjectHandle handle : horns) {
+                    Horn& horn = game.object(handle);
+                    ++horn.power;
+                    horn.ammo += random.percent(20) ? 1 : 0;
+                    horn.pages.assign(random.below(3), std::string(random.below(200), 'p'));
+                    if (random.percent(20)) {
+                        (void)game.driver().call<&Horn::multicast_blow>(game.id_of(handle));
+                    }
+                }
+            });
+        }
+        game.network().set_settings({});
+        REQUIRE(game.settle());
+        for (const ObjectHandle handle : horns) {
+            const Horn& shown = game.object_on(0, handle);
+            REQUIRE(shown.power == game.object(handle).power);
+            REQUIRE(shown.born == 1);
+            REQUIRE(shown.ammo >= 1);
+            for (const std::int32_t born : shown.heard) {
+                REQUIRE(born == 1);
+            }
+        }
+    }
+}
+
 TEST_CASE("Conditions: what is sent only at first may wait for an object, too",
           "[netdriver][conditions]") {
     ClassGame<Kennel> game(build_kennel);

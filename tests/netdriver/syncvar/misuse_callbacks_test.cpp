@@ -3,6 +3,9 @@
 // Functions of the game that the library calls, and that call it back where they must not: objects
 // are destroyed while the server asks who sees them, a host stops while it stops, an object of
 // another process is handed in. Each is refused in every build, and the game goes on.
+#include <replayout/syncvar/network_reader.h>
+#include <replayout/syncvar/network_writer.h>
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -27,6 +30,7 @@ class Meddler : public NetworkBehaviour {
         act("on_check_observer");
         return true;
     }
+    void on_start_client() override { act("on_start_client"); }
     void on_stop_client() override { act("on_stop_client"); }
     void on_stop_local_player() override { act("on_stop_local_player"); }
     void on_stop_authority() override { act("on_stop_authority"); }
@@ -240,6 +244,35 @@ TEST_CASE("Misuse, Unity: a host that is stopped while one of its objects stops 
             CHECK((count == 0 || server.host() == nullptr));
         }
     }
+}
+
+TEST_CASE("Misuse, Unity: a host may stop while one of several objects starts for it",
+          "[syncvar][misuse]") {
+    const ArenaTypes types({}, add_meddlers);
+    StoppingManager manager;
+    manager.auto_create_player = false;
+    SimulatedNetwork network(wide_network({}), 1, std::pmr::get_default_resource());
+    NetworkServer server({}, network.endpoint(PeerId{1}), types.get(), manager);
+    REQUIRE(server.listen());
+    NetworkConnection& host = server.start_host();
+    server.set_client_ready(host);
+    for (int i = 0; i < 3; ++i) {
+        REQUIRE(server.spawn(server.instantiate(types.find("MeddlerPrefab"))));
+    }
+    int count = 0;
+    const Meddling meddling([&](std::string_view callback) {
+        if (callback == "on_start_client" && ++count == 2) {
+            server.stop_host();
+        }
+    });
+    NetTime now;
+    for (int i = 0; i < 4; ++i) {
+        now = now.plus_milliseconds(20);
+        server.early_update(now);
+        server.late_update(now);
+    }
+    CHECK(count == 2);  // the third one never starts
+    CHECK(server.host() == nullptr);
 }
 
 TEST_CASE("Misuse, Unity: a host starts after listen(), with an id of its own",

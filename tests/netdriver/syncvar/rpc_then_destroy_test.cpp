@@ -2,6 +2,9 @@
 //
 // An Rpc that was accepted runs at each observer before its object goes there: destroyed,
 // unspawned, hidden, or out of the interest of the client.
+#include <replayout/syncvar/network_reader.h>
+#include <replayout/syncvar/network_writer.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -33,6 +36,39 @@ void lose(ArenaGame& game, NetworkIdentity& object, End end) {
             object.set_interest_group(2);
             return;
     }
+}
+
+/// Writes itself.
+class Scribe : public NetworkBehaviour {
+  public:
+    std::int32_t value = 7;
+
+    static inline Told told;
+
+    bool on_serialize(NetworkWriter& writer, bool) override {
+        writer.write_int32(value);
+        return true;
+    }
+    bool on_deserialize(NetworkReader& reader, bool) override {
+        value = reader.read_int32();
+        return true;
+    }
+    void rpc_say() {
+        if (!is_server()) {
+            told.push_back("call with " + std::to_string(value));
+        }
+    }
+    void on_start_client() override { told.push_back("start with " + std::to_string(value)); }
+    void on_stop_client() override { told.push_back("stop"); }
+};
+
+void add_scribe(NetworkTypes& types) {
+    const auto scribe = BehaviourBuilder<Scribe>(types, "Scribe")
+                            .custom_serialization()
+                            .client_rpc<&Scribe::rpc_say>()
+                            .build();
+    REQUIRE(scribe.has_value());
+    REQUIRE(types.add_prefab("ScribePrefab", {{*scribe}}).has_value());
 }
 
 }  // namespace
@@ -74,6 +110,32 @@ TEST_CASE(
         CHECK(Ledger::last_told == Told{"call 0," + std::to_string(round), "stop client"});
     }
     CHECK(game.server().driver().stats().calls_dropped == 0);
+}
+
+// The open goes out again after the object is gone: what the behaviour wrote last is kept.
+TEST_CASE(
+    "Rpc then destroy: a behaviour that writes itself arrives as it was, if its open was lost",
+    "[syncvar]") {
+    const End end = GENERATE(End::Destroy, End::Unspawn, End::Hide);
+    CAPTURE(static_cast<int>(end));
+    ArenaGame game({}, add_scribe);
+    game.join();
+    game.settle();
+    game.server().set_client_ready(game.connection(0));
+    game.settle();
+    Scribe::told.clear();
+    game.server_transport().set_script([](Bytes&) { return false; });
+    NetworkIdentity& object = game.spawn(game.types().find("ScribePrefab"));
+    game.tick();
+    Scribe& scribe = object.component<Scribe>(0);
+    scribe.value = 9;
+    scribe.set_dirty_bit(1);
+    REQUIRE(scribe.call<&Scribe::rpc_say>() == CallResult::Sent);
+    lose(game, object, end);
+    game.tick(2);
+    game.server_transport().set_script(nullptr);
+    game.settle();
+    CHECK(Scribe::told == Told{"start with 9", "call with 9", "stop"});
 }
 
 }  // namespace replayout::test

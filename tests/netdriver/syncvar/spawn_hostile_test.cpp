@@ -116,8 +116,8 @@ TEST_CASE("Hostile server: a second object of one scene id is left out, and the 
     REQUIRE(game.server().spawn(first));
     game.settle();
     CHECK_FALSE(game.server().spawn(second));
-    SpawnParameters parameters;  // by a server that does not look
-    parameters.stable_name = "9";
+    SpawnParameters parameters;  // by a server that does not look; its own would refuse "9"
+    parameters.stable_name = "09";
     const NetObjectId id = game.server().driver().add_object(
         second.prefab().layout(), ObjectHandle{reinterpret_cast<std::uintptr_t>(&second)},
         parameters);

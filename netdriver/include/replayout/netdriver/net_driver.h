@@ -255,6 +255,10 @@ class NetDriver {
         NetObjectId id, FunctionIndex function, CallParams params = {},
         RemoteFunctionSendPolicy policy = RemoteFunctionSendPolicy::Default);
 
+    /// How far the reliable calls of the object are on their way to that client. Arrived also for a
+    /// client that has not joined.
+    [[nodiscard]] CallProgress call_progress(PeerId peer, NetObjectId id) const;
+
     // Recordings.
 
     /// All that this server replicates is recorded from the next tick_flush() on

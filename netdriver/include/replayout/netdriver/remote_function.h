@@ -58,6 +58,13 @@ struct CalledFunction {
 /// For logs: "sent", "not owned" ...
 [[nodiscard]] std::string_view to_string(CallResult result) noexcept;
 
+/// How far the reliable calls of an object are on their way to a client.
+enum class CallProgress : std::uint8_t {
+    Arrived,   ///< all that were made
+    UnderWay,  ///< all were sent, and not all have arrived
+    Waiting,   ///< some were not sent yet
+};
+
 /// Of an unreliable multicast; every other call is sent as by ForceSend, and so is one larger than
 /// a packet, which goes reliably, in order with reliable ones. A queued one stands behind all that
 /// are not, its repeats are limited (NetConfig::queued_calls_per_function_max), and the block of

@@ -276,8 +276,12 @@ void NetworkBehaviour::forget_changes() {
     }
     if (type_->has_custom_serialization) {
         // Not that of the prefab, so who is opened the object is sent it.
+        if (const auto& source = section().state.source; source != nullptr) {
+            source->behaviour = nullptr;  // a shadow may keep it
+        }
         section() = {};
-        section().state.source = this;
+        section().state.source = std::make_shared<detail::SectionSource>();
+        section().state.source->behaviour = this;
         section().state.section.number = 1;
     }
 }

@@ -73,7 +73,20 @@ void NetworkServer::PartSender::send() {
     std::erase_if(clients_, [](const auto& entry) { return entry.second.orders.empty(); });
 }
 
+bool NetworkServer::PartSender::has_calls_under_way(PeerId peer) const {
+    const NetworkConnection* const connection = server_.find_connection(peer);
+    return connection != nullptr && !connection->is_host() &&
+           server_.driver_.call_progress(peer, connection->channel_->object_) !=
+               CallProgress::Arrived;
+}
+
 void NetworkServer::PartSender::send_to(PeerId peer, ClientOrders& client) {
+    if (!has_calls_under_way(peer)) {
+        client.parts_under_way = 0;
+    }
+    if (client.parts_under_way >= parts_under_way_max) {
+        return;
+    }
     bool is_sent = false;
     for (auto order = client.orders.begin(); !is_sent && order != client.orders.end();) {
         if (send(peer, *order, is_sent)) {
@@ -83,6 +96,7 @@ void NetworkServer::PartSender::send_to(PeerId peer, ClientOrders& client) {
             order = client.orders.erase(order);
         }
     }
+    client.parts_under_way += is_sent ? 1u : 0u;
 }
 
 bool NetworkServer::PartSender::send(PeerId peer, Order& order, bool& is_sent) {
@@ -94,6 +108,13 @@ bool NetworkServer::PartSender::send(PeerId peer, Order& order, bool& is_sent) {
     const NetworkPrefab::Component& placed = object->prefab().components()[order.place.component];
     const bool may_see = server_.driver_.is_relevant_for(peer, object->object_) &&
                          (placed.settings.sync_mode != SyncMode::Owner || object->owner_ == peer);
+    if (order.is_under_way) {
+        if (has_calls_under_way(peer)) {
+            return true;
+        }
+        order.is_under_way = false;
+        order.due = server_.now().plus_milliseconds(pause_ms);
+    }
     if (server_.now() < order.due) {
         return true;
     }
@@ -129,7 +150,7 @@ bool NetworkServer::PartSender::send(PeerId peer, Order& order, bool& is_sent) {
     order.parts.pop_front();
     if (order.parts.empty()) {
         order.is_packed = false;
-        order.due = server_.now().plus_milliseconds(pause_ms);
+        order.is_under_way = true;
     }
     return true;
 }

@@ -28,8 +28,8 @@ class NetworkServer::PartSender {
     [[nodiscard]] std::size_t whole_bytes_max() const noexcept { return whole_bytes_max_; }
     /// A client asks. It is not sent what it may not see.
     void wanted(PeerId peer, const detail::CollectionsWanted& wanted);
-    /// With each late_update(), a part to each client that is owed any. Those of one client are
-    /// sent one collection after another.
+    /// With each late_update(), a part to each client that is owed any, as long as few are under
+    /// way. Those of one client are sent one collection after another.
     void send();
     void client_left(PeerId peer);
 
@@ -37,6 +37,8 @@ class NetworkServer::PartSender {
     /// A client is sent the same collection again only after this time, however often it asks.
     static constexpr std::int64_t pause_ms = 1'000;
     static constexpr std::size_t orders_of_client_max = 1'024;
+    /// So many parts are under way to a client at most, so that what else it is called keeps room.
+    static constexpr std::uint32_t parts_under_way_max = 4;
 
     struct Place {
         std::uint64_t net_id = 0;
@@ -50,15 +52,19 @@ class NetworkServer::PartSender {
         NetTime due;
         std::deque<std::vector<std::byte>> parts{};
         bool is_packed = false;
-        bool is_wanted = true;  ///< since it was packed, or was sent last
+        bool is_under_way = false;  ///< all parts were sent, and may not have arrived
+        bool is_wanted = true;      ///< since it was packed, or arrived last
     };
     /// In the order in which the client asked. It asks for many places in a call, and calls often,
     /// so what it asked for before is looked up, and not searched.
     struct ClientOrders {
         std::list<Order> orders;
+        std::uint32_t parts_under_way = 0;  ///< at most
         std::map<Place, std::list<Order>::iterator> by_place;
     };
 
+    /// The connection's calls have not all arrived at the client.
+    [[nodiscard]] bool has_calls_under_way(PeerId peer) const;
     /// The next part of the first order that has one. Orders that are over go.
     void send_to(PeerId peer, ClientOrders& client);
     /// False: the order is over.

@@ -85,9 +85,9 @@ void NetworkClient::WantedCollections::part_received(const detail::CollectionPar
     if (!is_there) {
         return;  // It ended meanwhile.
     }
+    // The server sends one collection after another, so each part says that it goes on.
     for (Wanted& wanted : wanted_) {
-        if (wanted.net_id == object->net_id() && wanted.component == component &&
-            wanted.collection == index) {
+        if (wanted.heard_at) {
             wanted.heard_at = client_.now();
         }
     }

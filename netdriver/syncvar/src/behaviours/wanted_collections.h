@@ -22,18 +22,19 @@ class NetworkClient::WantedCollections {
 
     /// Asks for the collection with the next ask(), also if it was asked for before.
     void want(std::uint64_t net_id, std::uint8_t component, std::uint8_t collection);
-    /// In late_update(): asks for new collections, and for those of which nothing came for 5 s.
+    /// In late_update(): asks for new collections, and for all, if no part came for 30 s.
     void ask();
     void part_received(const detail::CollectionPart& part);
 
   private:
-    static constexpr std::int64_t patience_ms = 5'000;
+    /// Longer than a part takes through a narrow line, beside what else the server sends.
+    static constexpr std::int64_t patience_ms = 30'000;
 
     struct Wanted {
         std::uint64_t net_id = 0;
         std::uint8_t component = 0;
         std::uint8_t collection = 0;
-        std::optional<NetTime> heard_at;  ///< asked, or was sent a part
+        std::optional<NetTime> heard_at;  ///< asked, or was sent a part of any collection
     };
 
     [[nodiscard]] bool is_wanted(const Wanted& wanted) const;

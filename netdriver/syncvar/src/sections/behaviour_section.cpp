@@ -66,7 +66,8 @@ bool SectionParameters::net_serialize(NetArchive& archive, PackageMap* /*map*/, 
 
 bool SectionState::net_serialize(NetArchive& archive, PackageMap* map, bool& ok) {
     if (archive.is_saving() && source != nullptr) {
-        SectionParameters& written = source->initial_section();
+        SectionParameters& written =
+            source->behaviour != nullptr ? source->behaviour->initial_section() : source->last;
         written.number = section.number;
         return written.net_serialize(archive, map, ok);
     }
@@ -106,6 +107,12 @@ namespace {
 }
 
 }  // namespace
+
+void NetworkBehaviour::keep_last_section() {
+    detail::BehaviourSection& section = this->section();
+    section.initial_flush = 0;  // as it is now
+    section.state.source->last = initial_section();
+}
 
 detail::SectionParameters& NetworkBehaviour::initial_section() {
     detail::BehaviourSection& section = this->section();
@@ -173,6 +180,7 @@ bool NetworkServer::write_section(NetworkBehaviour& component) {
     component.dirty_bits_ = 0;
     component.has_waiting_section_ = true;
     waiting.section.number = component.section().state.section.number++;
+    component.section().initial_flush = 0;  // what was written in this flush lacks the change
     waiting.section.bytes.assign(writer.bytes().begin(), writer.bytes().end());
     return true;
 }

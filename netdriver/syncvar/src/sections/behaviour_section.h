@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -41,10 +42,17 @@ struct SectionParameters {
     friend bool operator==(const SectionParameters&, const SectionParameters&) = default;
 };
 
-/// What is compared and sent. Of a server `source` writes it, once in each flush in which somebody
-/// is to be sent it; of a client it is what came.
+/// Where the initial section of a server's object comes from. The shadow of the object shares it,
+/// and may outlive the object, whose reliable calls may still be on their way.
+struct SectionSource {
+    NetworkBehaviour* behaviour = nullptr;  ///< null: the object is gone, or was unspawned
+    SectionParameters last;                 ///< what the behaviour was then
+};
+
+/// What is compared and sent. On a server `source` gives it, once in each flush in which a client
+/// is sent it; on a client it is what came.
 struct SectionState {
-    NetworkBehaviour* source = nullptr;
+    std::shared_ptr<SectionSource> source;
     SectionParameters section;
 
     bool net_serialize(NetArchive& archive, PackageMap* map, bool& ok);

@@ -195,6 +195,12 @@ bool NetworkServer::spawn(NetworkIdentity& object, NetworkConnection* owner) {
     if (owner != nullptr) {
         set_owner(object, *owner);
     }
+    begin_components(object);
+    object.for_each_component(&NetworkBehaviour::on_start_server);
+    return object.is_spawned();  // It may have ended itself.
+}
+
+void NetworkServer::begin_components(NetworkIdentity& object) {
     for (NetworkBehaviour* component : object.components()) {
         component->forget_changes();  // All of it is new.
         for (std::size_t i = 0; i < component->type_->collections.size(); ++i) {
@@ -204,8 +210,6 @@ bool NetworkServer::spawn(NetworkIdentity& object, NetworkConnection* owner) {
     if (object.prefab().has_calls_for_owner()) {
         with_calls_for_owner_.push_back(&object);
     }
-    object.for_each_component(&NetworkBehaviour::on_start_server);
-    return object.is_spawned();  // It may have ended itself.
 }
 
 bool NetworkServer::is_channel(const NetworkIdentity& object) const noexcept {
@@ -227,6 +231,7 @@ void NetworkServer::unspawn(NetworkIdentity& object) {
     }
     object.stop_client();
     object.for_each_component(&NetworkBehaviour::on_stop_server);
+    keep_last_sections(object);
     object.is_stopping_ = false;
     if (NetworkConnection* owner = owner_of(object)) {
         if (owner->identity_ == &object) {
@@ -258,6 +263,19 @@ void NetworkServer::unspawn(NetworkIdentity& object) {
         component->forget_changes();
     }
     references_->object_left(object);
+}
+
+void NetworkServer::keep_last_sections(NetworkIdentity& object) {
+    if (!has_connections()) {
+        return;
+    }
+    const bool was_sending = std::exchange(is_sending_state_, true);
+    for (NetworkBehaviour* component : object.components()) {
+        if (component->type_->has_custom_serialization) {
+            component->keep_last_section();
+        }
+    }
+    is_sending_state_ = was_sending;
 }
 
 void NetworkServer::destroy(NetworkIdentity& object) {

@@ -225,6 +225,11 @@ void NetworkServer::set_client_not_ready(NetworkConnection& connection) {
 
 void NetworkServer::update_phases() {
     for (const auto& [peer, connection] : connections_) {
+        // The time to answer begins when the question was sent, which other calls may put off.
+        if (connection->answers_owed_ > 0 &&
+            driver_.call_progress(peer, connection->channel_->object_) == CallProgress::Waiting) {
+            connection->waiting_since_ = now_;
+        }
         if (connection->answers_owed_ > 0 &&
             now_ >= connection->waiting_since_.plus_milliseconds(answer_wait_ms_)) {
             ++counters_.answers_missing;

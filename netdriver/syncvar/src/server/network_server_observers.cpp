@@ -282,7 +282,7 @@ void NetworkServer::update_host() {
               [](const auto* left, const auto* right) { return left->net_id() < right->net_id(); });
     for (NetworkIdentity* object : objects) {
         object->is_host_queued_ = false;
-        if (object->is_spawned()) {
+        if (object->is_spawned() && host_ != nullptr) {  // a callback may stop the host
             show_to_host(*object);
         }
     }
@@ -335,12 +335,12 @@ void NetworkServer::show_to_host(NetworkIdentity& object) {
         for (NetworkBehaviour* component : object.components()) {
             component->on_set_host_visibility(is_seen);
         }
-        if (is_seen) {
+        if (is_seen && host_ != nullptr) {
             object.for_each_component(&NetworkBehaviour::run_initial_hooks);
             object.start_client();
         }
     }
-    if (object.is_started_) {
+    if (object.is_started_ && host_ != nullptr) {
         object.tell_role(object.role_);
     }
 }

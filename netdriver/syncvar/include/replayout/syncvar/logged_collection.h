@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -154,6 +155,7 @@ class LoggedCollection : public SyncCollection {
         next_kept_ = 0;
         ahead_.clear();
         ahead_count_ = 0;
+        wanted_count_.reset();
         items_before_ = {};
         begin_anew();
     }
@@ -165,6 +167,7 @@ class LoggedCollection : public SyncCollection {
     void end_keeping() override {
         if (is_partial()) {
             state_.items.swap(items_before_);
+            wanted_count_ = state_.changes_count;
         }
         items_before_ = {};
     }
@@ -175,6 +178,9 @@ class LoggedCollection : public SyncCollection {
     std::size_t next_kept_ = 0;
     std::vector<Changes> ahead_;   // of a client: calls that came before all parts did
     std::size_t ahead_count_ = 0;  // operations of these
+    /// Of a client that waits for parts: operations that the items must contain at least. Parts for
+    /// an object that was hidden meanwhile may contain fewer.
+    std::optional<std::uint32_t> wanted_count_;
     detail::CollectionItems<Item> items_before_;  // of reset_and_keep()
 };
 
@@ -239,6 +245,7 @@ void LoggedCollection<Item, Operation>::receive_state(const void* params) {
     if (is_partial()) {
         ahead_.clear();
         ahead_count_ = 0;
+        wanted_count_ = state_.changes_count;
         want_parts();
     }
 }
@@ -255,6 +262,7 @@ bool LoggedCollection<Item, Operation>::take_items(const void* params) {
     next_kept_ = 0;
     set_broken(false);
     state_.is_partial = received.is_partial;
+    wanted_count_.reset();
     if (is_partial()) {
         want_parts();  // Until then it keeps its items.
     } else {
@@ -318,6 +326,11 @@ void LoggedCollection<Item, Operation>::receive_part(const detail::CollectionRea
         apply(part.operations[i]);
     }
     if (is_last && is_spawned()) {
+        if (wanted_count_ && static_cast<std::int32_t>(state_.changes_count - *wanted_count_) < 0) {
+            want_parts();  // That was the answer to an earlier question.
+            return;
+        }
+        wanted_count_.reset();
         state_.is_partial = false;
         take_ahead();
         parts_ended();
@@ -335,6 +348,7 @@ void LoggedCollection<Item, Operation>::take_ahead() {
         }
         if (static_cast<std::int32_t>(contained) < 0) {
             state_.is_partial = true;  // Some of these were too many to keep.
+            wanted_count_ = changes.first;
             want_parts();
             return;
         }

@@ -249,6 +249,8 @@ class NetworkBehaviour {
     [[nodiscard]] detail::BehaviourSection& section() const noexcept;
     /// Written once in each flush. Its number is to be set.
     [[nodiscard]] detail::SectionParameters& initial_section();
+    /// The object is about to be unspawned: its calls that are on their way mean it as it is now.
+    void keep_last_section();
     void section_received(const detail::SectionParameters& section, bool initial_state);
 
     /// Something waits to be sent.

@@ -85,9 +85,9 @@ class NetworkServer final : private NetWorld {
     /// Its objects end, and are told nothing; to their destructors they are not spawned any more.
     ~NetworkServer() override;
 
-    /// Milliseconds that a client has to answer that it is not ready any more: until then it is
-    /// sent objects, as before. A client that does not answer is disconnected. 1 to 3,600,000; any
-    /// other number is refused. 10,000 at first.
+    /// Milliseconds that a client has, once the question was sent, to answer that it is not
+    /// ready any more: until then it is sent objects, as before. A client that does not answer is
+    /// disconnected. 1 to 3,600,000; any other number is refused. 10,000 at first.
     void set_answer_wait_ms(std::uint32_t milliseconds);
     [[nodiscard]] std::uint32_t answer_wait_ms() const noexcept { return answer_wait_ms_; }
 
@@ -201,6 +201,11 @@ class NetworkServer final : private NetWorld {
     /// It is that by which a client speaks of its connection: no object of the game, though a
     /// client may name it in a call.
     [[nodiscard]] bool is_channel(const NetworkIdentity& object) const noexcept;
+    /// The object was spawned: all that its components have is new.
+    void begin_components(NetworkIdentity& object);
+    /// The object is about to be unspawned: behaviours that write themselves do so once more, for
+    /// clients that still get the object with its reliable calls.
+    void keep_last_sections(NetworkIdentity& object);
     void mark_sync_vars(NetworkIdentity& object, NetworkBehaviour& component);
     void send_collections(NetworkIdentity& object, NetworkBehaviour& component);
     void send_section(NetworkIdentity& object, NetworkBehaviour& component);
