@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The player of a listen server, who is no client: it has an id, owns objects, and may see with
+// The player of a listen server. It is no client, but has an id, owns objects, and may see with
 // viewers of its own.
 #pragma once
 

@@ -132,7 +132,7 @@ class RemoteFunctionSender {
     /// A loss says that the line works, and is no fault of the client.
     static constexpr std::int64_t lossy_times = 4;
 
-    /// Of a call in parts.
+    /// The size of the last part. Requires a call in parts.
     [[nodiscard]] std::size_t last_part_bytes(const OutgoingCall& call) const noexcept {
         return call.payload.size() - part_bytes_ * (call.part_count() - 1);
     }

@@ -72,7 +72,7 @@ class CompareStage {
 
     /// Requires a layout of the driver.
     void set_class_frequency(const RepLayout& layout, const NetUpdateFrequency& frequency);
-    /// Of an object and its parts. Requires an object that is no part.
+    /// Sets that of an object and its parts. Requires an object that is no part.
     void set_frequency(std::uint32_t index, const NetUpdateFrequency& frequency);
     [[nodiscard]] const UpdateCalendar& calendar() const noexcept { return calendar_; }
 

@@ -24,7 +24,7 @@ void DestructionNotices::note(std::uint32_t index) {
     const std::size_t place = names_.count();
     names_.add(objects_.at(index)->guid(), name);
     for (ServerClient* client : clients_) {
-        // Who has the object is told by the close of its channel.
+        // A client that has the object learns it by the close of its channel.
         if (client->next_notice == place && client->sender.has_object(index)) {
             ++client->next_notice;
         }
@@ -36,8 +36,8 @@ void DestructionNotices::note_part(std::uint32_t index, std::string_view name) {
     objects_.add_destroyed_part(outer, objects_.at(index)->guid(), name);
     const std::size_t place = objects_.destroyed_parts_of(outer)->count() - 1;
     clients_.for_each_joined([&](ServerClient& client) {
-        // Who has the part is told by the close of its channel, and who has not the outer when that
-        // is opened.
+        // A client that has the part learns it by the close of its channel, and a client without
+        // the outer when that is opened.
         if (client.sender.has_object(outer) && !client.sender.has_part_for_certain(index)) {
             client.sender.part_notices().add(outer, place);
         }

@@ -20,7 +20,7 @@ class Ownership {
     Ownership(ServerObjects& objects, ServerClients& clients, Relevancy& relevancy) noexcept
         : objects_(objects.store), clients_(clients), relevancy_(relevancy) {}
 
-    /// Of an object and its parts. Requires an object that exists and is no part.
+    /// Sets those of an object and its parts. Requires an object that exists and is no part.
     void set_facts(NetObjectId id, const ObjectFacts& facts);
 
   private:

@@ -31,14 +31,14 @@ class Relevancy {
     void set_location(NetObjectId id, const Vector3& location);
     /// A part requires LifetimeCondition::NetGroup.
     void add_to_group(NetObjectId id, NetGroup group);
-    /// Of an object or a part.
+    /// The object may be a part.
     void remove_from_group(NetObjectId id, NetGroup group);
-    /// Of an object or a part.
+    /// The object may be a part.
     void clear_groups(NetObjectId id);
     void set_in_group(PeerId peer, NetGroup group, bool is_in_group);
     void set_relevant_for(PeerId peer, NetObjectId id, bool is_relevant);
     void clear_relevant_for(PeerId peer, NetObjectId id);
-    /// Of an object or a part.
+    /// The object may be a part.
     [[nodiscard]] bool is_relevant_for(PeerId peer, NetObjectId id) const;
     void set_is_replay(PeerId peer, bool is_replay);
     /// The rules.

@@ -153,7 +153,7 @@ void ReplicationServer::server_replicate_actors(NetTime now, bool is_any_joining
     lives_.hand_back_torn_off();
     objects_.changes.finish();
     fan_out_.lay_down();
-    // Phase B: who is owed what, connection by connection.
+    // Phase B: what each connection is owed.
     if (is_any_joining) {
         batches_.begin();
     }

@@ -3,10 +3,10 @@
 // The server's side of a driver: what happens in which order in a dispatch and in a flush. What is
 // done stands in its parts, each of which owns what it needs for that:
 //
-//     clients     who is connected                    compare     phase A: what changed
+//     clients     the connections                     compare     phase A: finds what changed
 //     relevancy   which client has which object       dormancy    what sleeps
 //     lives       objects come and go                 departures  they go after their calls
-//     calls       remote calls of the server          fan out     phase B: who is sent what
+//     calls       remote calls of the server          fan out     phase B: sends it to clients
 //     admission   a peer says hello                   recording   all of it into a file
 #pragma once
 
