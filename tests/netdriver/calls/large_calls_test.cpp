@@ -318,7 +318,7 @@ TEST_CASE("Large calls: the last part goes with the state, the others ahead of i
 }
 
 // A client waits for the rest of a call no longer than waiting_timeout_ms, 30 s by default.
-TEST_CASE("Large calls: no part goes before its state could, so an honest client is never ended",
+TEST_CASE("Large calls: no part goes before its state could, and a client behind a slow line stays",
           "[netdriver][rpc]") {
     CallFixtureOptions options = small_packets();
     options.server.bytes_per_second_max = 1'800;

@@ -348,7 +348,7 @@ TEST_CASE("Misuse, Unity: what is done twice, or at the wrong end, is logged wit
     game.settle();
     const Refusals refusals;
     const std::string name =
-        "an object of prefab \"Pawn\", net id " + std::to_string(pawn.net_id()) + ",";
+        "an object of prefab \"Pawn\" (net id " + std::to_string(pawn.net_id()) + ")";
     CHECK_FALSE(game.server().spawn(pawn));
     CHECK(refusals.line_count("spawn: " + name + " is spawned already") == 1);
     CHECK_FALSE(game.server().remove_client_authority(pawn));

@@ -134,9 +134,9 @@ bool NetworkServer::refuse(PeerId peer, std::string_view why) {
 std::string NetworkServer::name_of(const NetworkIdentity& object) {
     std::string name = "an object of prefab \"" + object.prefab().name() + "\"";
     if (object.net_id_ != 0) {
-        name += ", net id " + std::to_string(object.net_id_) + ",";
+        name += " (net id " + std::to_string(object.net_id_) + ")";
     } else if (object.scene_id_ != 0) {
-        name += ", scene id " + std::to_string(object.scene_id_) + ",";
+        name += " (scene id " + std::to_string(object.scene_id_) + ")";
     }
     return name;
 }

@@ -59,7 +59,7 @@ bool NetworkServer::tell_last_owner(NetworkIdentity& object) {
     queue_owner_state(object);  // A part of it may have been told.
     return refuse(object.owner_, "peer " + std::to_string(object.owner_.value) +
                                      " stays the owner of " + name_of(object) +
-                                     " as its calls have no room for what it must know: try again");
+                                     ": its calls have no room for what it must know; try again");
 }
 
 bool NetworkServer::assign_client_authority(NetworkIdentity& object, NetworkConnection& owner) {
@@ -73,7 +73,7 @@ bool NetworkServer::assign_client_authority(NetworkIdentity& object, NetworkConn
     if (object.owner_.value != 0 && object.owner_ != owner.peer()) {
         return refuse(owner.peer(), "assign_client_authority: peer " +
                                         std::to_string(object.owner_.value) + " has authority of " +
-                                        name_of(object) + " call remove_client_authority() first");
+                                        name_of(object) + ": call remove_client_authority() first");
     }
     set_owner(object, owner);
     return true;
@@ -122,8 +122,8 @@ bool NetworkServer::add_player_for_connection(NetworkConnection& connection,
     if (connection.identity() != nullptr) {
         return refuse(connection.peer(), "add_player_for_connection: peer " +
                                              std::to_string(connection.peer().value) +
-                                             " has a player: " + name_of(*connection.identity()) +
-                                             " call replace_player_for_connection()");
+                                             " has a player, " + name_of(*connection.identity()) +
+                                             ": call replace_player_for_connection()");
     }
     return replace_player_for_connection(connection, player, ReplacePlayerOptions::KeepAuthority);
 }
