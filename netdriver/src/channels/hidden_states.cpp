@@ -65,7 +65,7 @@ bool HiddenStates::keep(std::uint32_t index) {
 bool HiddenStates::encode(std::uint32_t index, Version complete, State& state) {
     ChangelistState& object = objects_.at(index)->changelist_state();
     if (packets_.has_initial_under_way(index) || is_any_initial_waiting(index)) {
-        set_initial(pairs_.edit(index), true);  // it may not arrive, or was never sent
+        pairs_.owe_what_is_initial(index);  // it may not arrive, or was never sent
     }
     OwedVersions position;
     position.sent_version = complete;

@@ -245,4 +245,10 @@ void NetDriver::run_kept_calls(ObjectHandle object) {
     client_->run_kept_calls(object);
 }
 
+void NetDriver::values_grew(ObjectHandle object, std::uint64_t bytes) {
+    REPLAYOUT_EXPECT(client_ != nullptr, void(), "%s",
+                     end().refusal_of_client("values_grew").c_str());
+    client_->values_grew(object, bytes);
+}
+
 }  // namespace replayout

@@ -196,6 +196,7 @@ bool PacketSender::make_room_for_bunch(Share share, std::size_t bytes) {
 void PacketSender::write_bunch(Share share) {
     const OutBunch& bunch = reliable_.next(share);
     begin_packet(share);
+    is_any_value_written_ = is_any_value_written_ || share == Share::Values;
     stats_.bunches_resent += bunch.was_sent ? 1 : 0;
     const std::size_t offset = builder_.bunch_bytes();
     const std::span<const std::byte> payload(bunch.payload.data(), bunch.payload.size());
@@ -365,9 +366,18 @@ bool PacketSender::write_unsent_bunches() {
     return !has_lost_opens();
 }
 
-bool PacketSender::write_first_bunches() {
-    are_calls_first_ = std::exchange(are_calls_next_, false);
+bool PacketSender::is_turn_of_calls(bool do_values_wait) const noexcept {
+    // Room does not come with each flush: a turn without any was none.
+    if (are_calls_first_) {
+        return !is_any_call_written_;
+    }
+    return is_any_value_written_ || !(do_values_wait || reliable_.may_send(Share::Values));
+}
+
+bool PacketSender::write_first_bunches(bool do_values_wait) {
+    are_calls_first_ = !did_calls_find_room_ && is_turn_of_calls(do_values_wait);
     is_any_call_written_ = false;
+    is_any_value_written_ = false;
     did_calls_find_room_ = true;
     if (!are_calls_first_) {
         return write_unsent_bunches();

@@ -191,13 +191,13 @@ class PacketSender final : private PacketNotifyHandler {
     /// False: an open still waits (has_lost_opens()), so no block may go out.
     [[nodiscard]] bool write_unsent_bunches();
     /// The same at the beginning of a flush, before calls are written. Values wait until these are,
-    /// if calls_found_no_room() the last time.
-    [[nodiscard]] bool write_first_bunches();
-    /// In this flush, behind values; then it is their turn in the next.
-    void calls_found_no_room() noexcept {
-        // Room comes by round trips, and not with each flush: a turn without any was none.
-        are_calls_next_ = !(are_calls_first_ && is_any_call_written_);
-        did_calls_find_room_ = false;
+    /// if it is the turn of these. `do_values_wait`: there are values of which no part is here yet.
+    [[nodiscard]] bool write_first_bunches(bool do_values_wait);
+    /// In this flush, behind values.
+    void calls_found_no_room() noexcept { did_calls_find_room_ = false; }
+    /// Values go before calls in this flush, and none of them found room so far.
+    [[nodiscard]] bool is_values_turn() const noexcept {
+        return !are_calls_first_ && !is_any_value_written_;
     }
     /// None of this flush came to calls_found_no_room().
     [[nodiscard]] bool did_calls_find_room() const noexcept { return did_calls_find_room_; }
@@ -340,6 +340,8 @@ class PacketSender final : private PacketNotifyHandler {
     [[nodiscard]] bool may_send_bunches(BudgetShare share) const noexcept;
     void update_wanted(BudgetShare share) noexcept;
     [[nodiscard]] bool write_messages();
+    /// After a flush in which calls found no room: they go first in the next one.
+    [[nodiscard]] bool is_turn_of_calls(bool do_values_wait) const noexcept;
     /// Those whose block is not in the packet: they wait as if they had been lost.
     void take_out_opens() noexcept;
     void update_cap() noexcept;
@@ -400,10 +402,10 @@ class PacketSender final : private PacketNotifyHandler {
     bool has_sent_ = false;
     // Whose turn it is: values or calls.
     bool are_calls_first_ = false;
-    bool are_calls_next_ = false;
-    bool is_any_call_written_ = false;  // in this flush
-    bool did_calls_find_room_ = true;   // likewise
-    FateCost fate_cost_;                // of all that is under way
+    bool is_any_call_written_ = false;   // in this flush
+    bool is_any_value_written_ = false;  // likewise
+    bool did_calls_find_room_ = true;    // likewise
+    FateCost fate_cost_;                 // of all that is under way
     ArrivalCredit credit_;
     BandwidthBudget budget_;
     SentContentHandler* handler_ = nullptr;  // while acks are read

@@ -331,7 +331,7 @@ void ConnectionPairs::start_over(std::uint32_t index) {
     const ObjectFacts& facts = objects_.at(index)->facts();
     const LifetimeConditionSet was = passing_conditions(flags_of(index, facts));
     set_channel_state(pair, ChannelState::OpenSent);
-    set_initial(pair, true);
+    owe_what_is_initial(index);
     // What is sent only at first may have changed since the object was opened the first time.
     owe_turned_on(index, was, passing_conditions(flags_of(index, facts)));
 }
@@ -374,7 +374,7 @@ void ConnectionPairs::owe_everything(std::uint32_t index) {
     SendingRepState& pair = edit(index);
     note_lost_while_paused(index, RepRange(), {0, pair.sent_version});
     pair.lose_everything();
-    set_initial(pair, true);
+    owe_what_is_initial(index);
     placed_.erase(index);
     PairExtra* extra = find_extra(index);
     if (extra != nullptr) {

@@ -238,6 +238,8 @@ class ConnectionPairs {
     void owe_part(std::uint32_t index, const LostPart& part, PairExtra* extra);
     /// The value was sent, and did not arrive as it is.
     void owe_again(std::uint32_t index, RepHandle handle);
+    /// What is sent only at first may be owed, wherever in the object its sending goes on.
+    void owe_what_is_initial(std::uint32_t index);
     /// What is sent only at first was lost, as far as it lies in that range.
     void owe_initial(std::uint32_t index, const RepRange& range);
     /// The client threw away all that was sent so far.

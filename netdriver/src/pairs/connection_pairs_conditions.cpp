@@ -70,16 +70,20 @@ void ConnectionPairs::owe_turned_on(std::uint32_t index, LifetimeConditionSet be
         before, after, [&](const RepRange& handles) { owe_from_start(index, handles); });
 }
 
+void ConnectionPairs::owe_what_is_initial(std::uint32_t index) {
+    set_initial(edit(index), true);
+    if (PairExtra* extra = find_extra(index)) {
+        extra->is_initial_lost = true;
+    }
+}
+
 void ConnectionPairs::owe_initial(std::uint32_t index, const RepRange& range) {
     // What changed of it since was passed over.
     ReplicationFlags flags = flags_of(index, objects_.at(index)->facts());
     flags.is_initial = false;
     const LifetimeConditionSet before = passing_conditions(flags);
     flags.is_initial = true;
-    set_initial(edit(index), true);
-    if (PairExtra* extra = find_extra(index)) {
-        extra->is_initial_lost = true;
-    }
+    owe_what_is_initial(index);
     placed_.erase(index);
     objects_.at(index)->changelist_state().conditions().for_each_turned_on(
         before, passing_conditions(flags), range,

@@ -76,10 +76,6 @@ struct PairExtra {
         return paused.is_empty() &&
                left_out.is_empty();  // of parts nobody asks, if nothing is lost
     }
-    /// Values too large for a packet may begin.
-    [[nodiscard]] bool may_begin_values() const noexcept {
-        return ahead.may_begin_values() && !has_begun_call;
-    }
     /// No value is under way: if all of the state that a call waits for was sent, it has arrived.
     void end_state_ahead() noexcept {
         if (ahead.is_all_sent()) {
@@ -109,8 +105,6 @@ struct PairExtra {
     Version joined_version = 0;   ///< of keyed arrays: the object's when its channel was opened
     Version restart_version = 0;  ///< likewise when they began anew, see OwedVersions
     RepCursor rest;               ///< where an object goes on that found room for some parts alone
-    /// A part of a call that means the object was sent, and another one is still to go.
-    bool has_begun_call = false;
     /// A value that is sent only at first was lost, and may lie before where the object goes on.
     bool is_initial_lost = false;
 };

@@ -121,16 +121,21 @@ void SentRecords::return_unsent_before(const TakenOfPair& taken, const RepCursor
     owe_carried(rest);
 }
 
-void SentRecords::pause_unsent(const TakenOfPair& taken, const RepRange& range) {
+VersionInterval SentRecords::owed_of(std::uint32_t index, const OwedVersions& position,
+                                     const RepRange& range) {
     carried_parts_.clear();
-    const Version version = pairs_[taken.index].sent_version;
-    collect_carried(taken.position, version, range, carried_parts_);
+    collect_carried(position, pairs_[index].sent_version, range, carried_parts_);
     VersionInterval owed;
     for (const LostPart& part : carried_parts_) {
         owed = hull(owed, part.versions);
     }
+    return owed;
+}
+
+void SentRecords::pause_unsent(const TakenOfPair& taken, const RepRange& range) {
+    const VersionInterval owed = owed_of(taken.index, taken.position, range);
     PairExtra& extra = pairs_.extra_of(taken.index);
-    extra.paused.wait(range, version, owed, extra.waited_since);
+    extra.paused.wait(range, pairs_[taken.index].sent_version, owed, extra.waited_since);
     pairs_.edit(taken.index).send_part();  // as long as it waits, the pair is not exact
 }
 

@@ -56,6 +56,9 @@ class SentRecords {
     /// The same of what is owed before `cursor`, which went to the client before; nothing, if
     /// that is the first.
     void return_unsent_before(const TakenOfPair& taken, const RepCursor& cursor);
+    /// What is owed of `range` at `position`, which is that before it was taken.
+    [[nodiscard]] VersionInterval owed_of(std::uint32_t index, const OwedVersions& position,
+                                          const RepRange& range);
     /// `range` is a value for which there is no room: it is paused until it has its turn.
     void pause_unsent(const TakenOfPair& taken, const RepRange& range);
 

@@ -106,7 +106,7 @@ void ReplicationClient::flush(NetTime now) {
     }
     close_when_stuck(now);
     if (connection_.state() == ConnectionState::Joined &&
-        connection_.packets().write_first_bunches()) {
+        connection_.packets().write_first_bunches(false)) {
         send_calls();
     }
     connection_.flush(now);

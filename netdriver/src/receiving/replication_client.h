@@ -75,6 +75,9 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
 
     /// See NetDriver.
     void run_kept_calls(ObjectHandle object);
+    void values_grew(ObjectHandle object, std::uint64_t bytes) {
+        receiver_.values_grew(object, bytes);
+    }
     /// Goes on with calls that were more than one packet may cost.
     void run_put_off_calls();
 

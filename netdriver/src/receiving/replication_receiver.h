@@ -110,6 +110,8 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     [[nodiscard]] CloseReason run_kept_calls();
     /// The same of one object.
     [[nodiscard]] CloseReason run_kept_calls_of(ObjectHandle object);
+    /// See NetDriver.
+    void values_grew(ObjectHandle object, std::uint64_t bytes);
     [[nodiscard]] const RemoteFunctionCall* current_call() const noexcept {
         return call_runner_.current_call();
     }
@@ -208,7 +210,8 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     [[nodiscard]] ReceiveContext receive_context(const ActorChannel& channel);
     // Count what the object of a channel holds now, for the limits of all objects together.
 
-    /// A block made arrays and texts of `object` ask for `asked` more bytes.
+    /// A block or a call made arrays and texts of `object`, or what the world keeps beside them,
+    /// ask for `asked` more bytes.
     void count_dynamic_bytes(ActorChannel& channel, const void* object, std::uint64_t asked);
     void forget_dynamic_bytes(ActorChannel& channel) noexcept;
     void count_references(ActorChannel& channel) noexcept;

@@ -116,7 +116,8 @@ void ReplicationReceiver::count_dynamic_bytes(ActorChannel& channel, const void*
     constexpr std::uint64_t measured_again_at = 64;
     std::uint64_t bytes = channel.dynamic_bytes + asked;
     if (bytes > 2 * channel.measured_bytes + measured_again_at) {
-        channel.measured_bytes = dynamic_bytes(*channel.layout, object);
+        channel.measured_bytes =
+            dynamic_bytes(*channel.layout, object) + world_.kept_bytes(channel.object);
         bytes = channel.measured_bytes;
     }
     dynamic_bytes_ += bytes;

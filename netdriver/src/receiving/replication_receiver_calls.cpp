@@ -141,8 +141,19 @@ CloseReason ReplicationReceiver::run_call_now(ChannelIndex index,
         call_runner_.run(*function, memory_of(running.object), reader, false, running);
     call_work_.spend(*function, payload.size(), granted, budget);
     stats_.calls_dropped += outcome == RemoteFunctionRunner::Outcome::Missing ? 1u : 0u;
-    return outcome == RemoteFunctionRunner::Outcome::Malformed ? CloseReason::MalformedBunch
-                                                               : CloseReason::None;
+    if (outcome == RemoteFunctionRunner::Outcome::Malformed) {
+        return CloseReason::MalformedBunch;
+    }
+    values_grew(running.object, granted.allocation_bytes - budget.allocation_bytes);
+    return dynamic_bytes_ > config_.dynamic_bytes_max ? CloseReason::TooMuchMemory
+                                                      : CloseReason::None;
+}
+
+void ReplicationReceiver::values_grew(ObjectHandle object, std::uint64_t bytes) {
+    ChannelIndex index;
+    if (bytes > 0 && find_channel_of(object, index) != nullptr) {
+        count_dynamic_bytes(*channels_[index.value], memory_of(object), bytes);
+    }
 }
 
 bool ReplicationReceiver::may_run(ChannelIndex index, const RepFunction& function, bool is_last) {

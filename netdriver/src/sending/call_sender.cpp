@@ -25,8 +25,7 @@ CallSender::CallSender(const ObjectStore& objects, ConnectionPairs& pairs, Waiti
       context_(context),
       settings_(settings),
       scratch_(body, &memory.scratch),
-      held_back_(Allocator<std::uint32_t>(&memory.pairs)),
-      begun_(Allocator<std::uint32_t>(&memory.pairs)) {}
+      held_back_(Allocator<std::uint32_t>(&memory.pairs)) {}
 
 CallResult CallSender::add_call(const NewCall& call, RemoteFunctionEncoder& encoder,
                                 SendContext& context) {
@@ -69,11 +68,11 @@ void CallSender::send_calls() {
     if (!held_back_.empty()) {
         stop_unneeded_ahead();
     }
-    if (calls_.is_idle() && begun_.empty()) {
+    if (calls_.is_idle()) {
         return;
     }
     note_versions();
-    note_begun_calls();
+    send_begun_parts();
     // What is queued stands behind what is not.
     if (send_calls_of(false)) {
         (void)send_calls_of(true);
@@ -98,6 +97,16 @@ void CallSender::note_versions(OutgoingCall& call) {
         }
     }
     call.has_versions = true;
+}
+
+void CallSender::send_begun_parts() {
+    for (OutgoingCall& call : calls_.calls()) {
+        if (call.was_sent && call.goes_ahead() && !call.is_for_next &&
+            channel_state(pairs_[call.named.front().index]) == ChannelState::Open &&
+            !packets_.write_parts_ahead(calls_, call)) {
+            return;
+        }
+    }
 }
 
 bool CallSender::send_calls_of(bool are_queued) {
@@ -149,34 +158,6 @@ bool CallSender::needs_open(const OutgoingCall& call) const noexcept {
         return channel_state(pairs_[named.index]) == ChannelState::Closed &&
                needs_channel(call, named);
     });
-}
-
-// The last part goes without state then (could_end), and so must not wait for a large value that
-// begins meanwhile.
-void CallSender::note_begun_calls() {
-    for (const std::uint32_t index : begun_) {
-        if (PairExtra* extra = pairs_.find_extra(index)) {
-            extra->has_begun_call = false;
-        }
-    }
-    begun_.clear();
-    if (!packets_.is_capped()) {
-        return;
-    }
-    for (const OutgoingCall& call : calls_.calls()) {
-        if (call.is_in_parts() && call.was_sent && !call.is_in_flight && !call.is_delivered) {
-            note_begun(call);
-        }
-    }
-}
-
-void CallSender::note_begun(const OutgoingCall& call) {
-    for (const NamedObject& named : call.named) {
-        if (is_named_alive(named) && channel_state(pairs_[named.index]) == ChannelState::Open) {
-            pairs_.extra_of(named.index).has_begun_call = true;
-            begun_.push_back(named.index);
-        }
-    }
 }
 
 bool CallSender::is_named_alive(const NamedObject& named) const noexcept {
@@ -289,9 +270,6 @@ bool CallSender::could_end(const OutgoingCall& call) {
         hold_back_blocks();
         return false;
     }
-    if (packets_.is_capped()) {
-        note_begun(call);
-    }
     return true;
 }
 
@@ -323,12 +301,14 @@ bool CallSender::collect_call_blocks(const OutgoingCall& call, std::size_t& byte
         }
         const PairExtra* extra = pairs_.find_extra(named.index);
         const Version complete = records_.complete_version(named.index);
-        if (extra != nullptr && !extra->paused.is_empty()) {
+        const bool is_any_under_way = extra != nullptr && !extra->paused.is_empty();
+        if (is_open && complete >= named.version &&
+            (!is_any_under_way || !extra->paused.is_any_missing_of(named.version))) {
+            continue;
+        }
+        if (is_any_under_way) {
             hold_back(named.index, complete);
             return false;  // a value too large for a packet is on its way
-        }
-        if (is_open && complete >= named.version) {
-            continue;
         }
         if (must_be_delivered(named.index, complete)) {
             hold_back(named.index, complete);
@@ -406,7 +386,7 @@ void CallSender::hold_back(std::uint32_t index, Version complete) {
         return;
     }
     if (packets_.has_initial_under_way(index)) {
-        set_initial(pairs_.edit(index), true);  // it may not arrive
+        pairs_.owe_what_is_initial(index);  // it may not arrive
     }
     if (const Version sent = pairs_[index].sent_version; complete < sent) {
         pairs_.owe_part(index, {{complete, sent}, RepRange()});

@@ -102,9 +102,9 @@ class CallSender {
     [[nodiscard]] SendOutcome send_call(OutgoingCall& call);
     /// Opens what the call means and is not open. Done: all of it is open, or is being opened.
     [[nodiscard]] SendOutcome open_named(const OutgoingCall& call);
-    /// Objects of calls in parts that have begun under a cap: no large value of them begins.
-    void note_begun_calls();
-    void note_begun(const OutgoingCall& call);
+    /// The parts of calls that have begun, but the last of each: where more begin meanwhile, each
+    /// waits long for its end.
+    void send_begun_parts();
     /// Whether the last part of a call in parts could go now with the state that the call means.
     [[nodiscard]] bool could_end(const OutgoingCall& call);
     /// Collects the blocks that must go with a call, and adds their size. False: the call waits.
@@ -160,7 +160,6 @@ class CallSender {
     SenderSettings settings_;
     Scratch scratch_;
     Vector<std::uint32_t> held_back_;  // objects with a StateAhead that is on; few
-    Vector<std::uint32_t> begun_;      // objects of calls of which a part is still to go
 };
 
 }  // namespace replayout

@@ -547,7 +547,7 @@ PropertySender::LargeValue PropertySender::send_large_value(std::uint32_t index,
                                                             const RepRange& handles,
                                                             bool is_initial) {
     const PairExtra* const extra = pairs_.find_extra(index);
-    if (extra != nullptr && !extra->may_begin_values()) {
+    if (extra != nullptr && !extra->ahead.may_begin_values()) {
         return LargeValue::Owed;  // others that wait keep their turn, which ends with the round
     }
     return send_reliably(index, position, handles, is_initial);
@@ -606,7 +606,8 @@ PropertySender::LargeValue PropertySender::send_reliably(std::uint32_t index,
                     writer.bytes(), {BunchTag::Kind::Value, index, handles.handle_begin});
     extra.order.value_queued(extra.next_sequence);
     extra.next_sequence = static_cast<std::uint16_t>(extra.next_sequence + count);
-    extra.paused.add(handles, state.version(), count, extra.waited_since, is_initial);
+    const Version held = records_.owed_of(index, position, handles).after;
+    extra.paused.add(handles, state.version(), count, extra.waited_since, is_initial, held);
     if (PairValidator* validator = pairs_.validator()) {
         validator->value_queued(index, handles, count, writer.bytes());
     }
@@ -618,9 +619,16 @@ PropertySender::LargeValue PropertySender::send_reliably(std::uint32_t index,
 void PropertySender::leave_out_over_limit(std::uint32_t index, const ChangeMask& handles,
                                           const OwedVersions& position) {
     ++context_.counters.values_over_limit;
-    const RepLayout& layout = objects_.at(index)->changelist_state().layout();
-    log(LogLevel::Error, "a value of \"" + std::string(layout.type().name()) +
-                             "\" exceeds bunch_bytes_max and is not sent");
+    const NetworkObjectInfo& info = *objects_.at(index);
+    const RepLayout& layout = info.changelist_state().layout();
+    const ParentIndex parent =
+        info.changelist_state().conditions().parent_of(RepHandle{handles.next(0) + 1});
+    log(LogLevel::Error,
+        "property \"" + std::string(layout.parents()[parent.value].property->name) +
+            "\" of object " + std::to_string(info.guid().value) + " of class \"" +
+            std::string(layout.type().name()) + "\" takes more than NetConfig::bunch_bytes_max (" +
+            std::to_string(config_.bunch_bytes_max) +
+            " bytes), so it is not sent: raise that, or lower the limits of the property");
     for (std::uint32_t bit = handles.next(0); bit < handles.bit_count();
          bit = handles.next(bit + 1)) {
         const RepHandle left_out{bit + 1};

@@ -149,6 +149,10 @@ void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens,
     packets_.set_none_wanted();
     if (!packets_.did_calls_find_room()) {
         packets_.flush_full();  // each share pays its own packets
+        if (packets_.is_values_turn()) {
+            send_waiting_values();
+            (void)packets_.write_unsent_bunches();
+        }
         call_sender_.send_calls();
         (void)write_first_blocks();
     }

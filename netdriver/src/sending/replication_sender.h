@@ -263,6 +263,10 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     [[nodiscard]] bool resend_opens();
     /// The same again under a cap, after bunches had their turn: what these left is the opens'.
     [[nodiscard]] bool resend_opens_with_what_is_left();
+    /// Then bunches that wait, see PacketSender. False: an open found no room, as above.
+    [[nodiscard]] bool write_first_bunches() {
+        return packets_.write_first_bunches(!values_.turns().is_empty());
+    }
     /// Instead: what goes before all objects found no room.
     void skip_objects(const PriorityInputs& inputs) noexcept;
     /// Why the client does not have all of the object.

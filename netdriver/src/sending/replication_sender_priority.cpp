@@ -207,7 +207,7 @@ OwedReason ReplicationSender::pending_reason(std::uint32_t index,
         return OwedReason::WindowFull;
     }
     if (const PairExtra* const extra = pairs_.find_extra(index);
-        extra != nullptr && !extra->may_begin_values()) {
+        extra != nullptr && !extra->ahead.may_begin_values()) {
         return OwedReason::WaitsForObject;
     }
     const OwedReason no_room =

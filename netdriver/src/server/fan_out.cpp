@@ -191,7 +191,7 @@ void FanOut::replicate_to(ServerClient& client, std::uint32_t initial_opens) {
     client.sender.tell_wanted();
     const bool is_ready = client.sender.initial_batch().state() != InitialBatch::State::Before;
     bool has_room = client.sender.resend_opens();
-    has_room = client.connection.packets().write_first_bunches() && has_room;
+    has_room = client.sender.write_first_bunches() && has_room;
     if (!has_room && !client.sender.resend_opens_with_what_is_left()) {
         client.sender.skip_objects(parts_.priorities.inputs(client));
     } else if (is_ready) {

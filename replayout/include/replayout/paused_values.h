@@ -19,6 +19,7 @@
 #include <replayout/rep_layout.h>
 #include <replayout/sending_rep_state.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -32,6 +33,7 @@ class PausedValues {
         RepRange handles;                  ///< one, or those of an atomic group
         Version version = 0;               ///< of the object when it was sent, or began to wait
         Version since = 0;                 ///< likewise when it began to wait first
+        Version held = 0;                  ///< as of which the receiver has the value already
         std::uint32_t fragments_left = 0;  ///< not yet delivered
         bool is_initial = false;           ///< sent with what is sent only at first
         bool is_taken_back = false;        ///< a fragment was delivered without its bytes
@@ -46,6 +48,10 @@ class PausedValues {
         [[nodiscard]] VersionInterval missed(Version sent_version) const noexcept {
             return hull(lost, {is_taken_back ? 0 : version, sent_version});
         }
+        /// As of which version the receiver has the value, whatever becomes of this one.
+        [[nodiscard]] Version held_version() const noexcept {
+            return lost.is_empty() ? held : std::min(held, lost.after);
+        }
     };
 
     explicit PausedValues(MemoryResource* resource) : entries_(Allocator<Entry>(resource)) {}
@@ -56,6 +62,8 @@ class PausedValues {
     }
     /// One that was owed when the object was at that version, or before, is under way, or waits.
     [[nodiscard]] bool is_any_as_old_as(Version version) const noexcept;
+    /// The receiver may lack one as it was at that version.
+    [[nodiscard]] bool is_any_missing_of(Version version) const noexcept;
     [[nodiscard]] bool contains(RepHandle handle) const noexcept;
     /// Through which version the receiver has all of the object once what is under way has arrived,
     /// if it has all else through `complete`, and the pair was sent `sent_version`.
@@ -66,12 +74,14 @@ class PausedValues {
     void remove_paused(ChangeMask& owed) const noexcept;
 
     /// A value of the object at `version` goes out, in so many fragments.
-    /// `since`: when it began to wait for room, if it did.
+    /// `since`: when it began to wait for room, if it did. `held`: as of which version the receiver
+    /// has the value already; 0 if nobody knows.
     void add(const RepRange& handles, Version version, std::uint32_t fragment_count,
-             Version since = 0, bool is_initial = false) {
+             Version since = 0, bool is_initial = false, Version held = 0) {
         entries_.push_back({.handles = handles,
                             .version = version,
                             .since = since != 0 ? since : version,
+                            .held = held,
                             .fragments_left = fragment_count,
                             .is_initial = is_initial});
     }
@@ -80,6 +90,7 @@ class PausedValues {
         entries_.push_back({.handles = handles,
                             .version = version,
                             .since = since != 0 ? since : version,
+                            .held = owed.after,
                             .fragments_left = none_sent,
                             .lost = owed});
     }

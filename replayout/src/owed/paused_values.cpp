@@ -15,6 +15,11 @@ bool PausedValues::is_any_as_old_as(Version version) const noexcept {
                        [&](const Entry& entry) { return entry.since <= version; });
 }
 
+bool PausedValues::is_any_missing_of(Version version) const noexcept {
+    return std::any_of(entries_.begin(), entries_.end(),
+                       [&](const Entry& entry) { return entry.held_version() < version; });
+}
+
 Version PausedValues::complete_with(Version complete, Version sent_version) const noexcept {
     for (const Entry& entry : entries_) {
         const VersionInterval missed = entry.missed(sent_version);
@@ -43,11 +48,15 @@ void PausedValues::note_lost(const RepLayout& layout, const RepRange& range,
                              VersionInterval lost) noexcept {
     for (Entry& entry : entries_) {
         const RepHandle handle{entry.handles.handle_begin};
+        if (!range.contains(handle)) {
+            continue;
+        }
+        entry.held = std::min(entry.held, lost.after);
         // An atomic group went out with all that was not certain to have arrived.
         const bool is_array_alone =
             is_array(layout.cmd(layout.cmd_of(layout.root(), handle)).type) &&
             layout.find_group(layout.root(), handle) == nullptr;
-        if ((is_array_alone || entry.is_waiting()) && range.contains(handle)) {
+        if (is_array_alone || entry.is_waiting()) {
             entry.lost = hull(entry.lost, lost);
         }
     }

@@ -7,12 +7,15 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "support/checks/byte_dump.h"
 #include "support/checks/catch.h"
 #include "support/checks/golden.h"
+#include "support/checks/run_seed.h"
+#include "support/checks/seeded_random.h"
 #include "support/hostile/packet_forge.h"
 #include "support/worlds/call_game.h"
 
@@ -572,6 +575,132 @@ TEST_CASE("Remote functions: what waits behind one that is lost again and again 
     REQUIRE(world.heard.size() == 400);
     for (std::uint32_t i = 0; i < 400; ++i) {
         CHECK(world.heard[i].number == i + 1);
+    }
+}
+
+// Both pay out of one share of the cap.
+TEST_CASE("Large calls: while more are made than a cap carries, large values arrive in time",
+          "[netdriver][rpc]") {
+    CallFixtureOptions options = small_packets();
+    options.tick_ms = 100;
+    options.server.bytes_per_second_max = 1'800;
+    CallFixture net(options);
+    net.join();
+    const ObjectHandle caller = net.add();
+    const ObjectHandle book = net.add();
+    REQUIRE(net.settle());
+    for (std::uint32_t i = 0; i < 60; ++i) {
+        REQUIRE(net.call_with(caller, "multicast_deliver", make_cargo(i + 1, 5'000)) ==
+                CallResult::Sent);
+    }
+    net.tick(20);
+    // docs/limits.md: a quarter of what flows is for values and parts of calls, half of it each.
+    const double flows = 1'800.0 * 29 / 32 / 10;
+    const double packet = 256 + 60;
+    const double arrives = 1 + 12 * packet / flows + 2;
+    const double bound = 8 * (1'000 * 1.1 + 200 + 20 + 3 * packet) / flows + 2 + 3 * arrives;
+    for (int i = 0; i < 3; ++i) {
+        const std::string page(1'000, static_cast<char>('a' + i));
+        net.turret(book).pages[0] = page;
+        int ticks = 0;
+        while (net.turret_on(0, book).pages[0] != page) {
+            net.tick();
+            ++ticks;
+            REQUIRE(ticks < bound);
+        }
+        REQUIRE(heard(net.client(0), "deliver all").size() < 60);
+    }
+}
+
+TEST_CASE("Large calls: of many one ends before the next begins", "[netdriver][rpc]") {
+    CallFixtureOptions options = small_packets();
+    options.tick_ms = 100;
+    options.server.bytes_per_second_max = 1'800;
+    CallFixture net(options);
+    net.join();
+    std::vector<ObjectHandle> callers;
+    for (int i = 0; i < 8; ++i) {
+        callers.push_back(net.add());
+    }
+    REQUIRE(net.settle());
+    // The later objects begin, and then those before them call as well.
+    for (int i = 7; i >= 0; --i) {
+        REQUIRE(net.call_with(callers[static_cast<std::size_t>(i)], "multicast_deliver",
+                              make_cargo(static_cast<std::uint32_t>(8 - i), 5'000)) ==
+                CallResult::Sent);
+        net.tick(7);
+    }
+    std::set<std::uint32_t> begun;
+    std::size_t most_begun = 0;
+    net.server().transport.set_script([&](const Bytes& datagram) {
+        const auto packet = parse_packet(datagram);
+        for (const Bunch& bunch : packet ? packet->bunches : std::vector<Bunch>()) {
+            if (bunch.header.is_call && bunch.header.is_partial) {
+                begun.insert(bunch.header.channel.value);
+            }
+            if (bunch.header.is_call && bunch.header.is_partial_final) {
+                begun.erase(bunch.header.channel.value);
+            }
+        }
+        most_begun = std::max(most_begun, begun.size());
+        return true;
+    });
+    REQUIRE(net.settle(4'000));
+    CHECK(heard(net.client(0), "deliver all").size() == 8);
+    CHECK(most_begun <= 2);
+}
+
+// What began, and of which nothing more comes for NetConfig::waiting_timeout_ms, is given up.
+TEST_CASE("Large calls: no honest client is given up, whatever a slow line is to carry",
+          "[netdriver][rpc][random]") {
+    const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 40);
+    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+        INFO("REPLAYOUT_SEED=" << seed);
+        SeededRandom random(seed);
+        CallFixtureOptions options = small_packets();
+        options.seed = seed;
+        options.tick_ms = random.percent(50) ? 33 : 100;
+        options.server.packet_bytes_max = random.percent(50) ? 256u : 600u;
+        options.client.packet_bytes_max = options.server.packet_bytes_max;
+        options.server.bytes_per_second_max = 1'800;
+        options.link.loss = 0.1 * static_cast<double>(random.below(3));
+        options.link.latency_ms = static_cast<std::uint32_t>(random.below(80));
+        options.is_validating = false;
+        CallFixture net(options);
+        net.join();
+        const auto pick = [&random](std::uint32_t min, std::uint32_t max) {
+            return static_cast<std::uint32_t>(random.between(min, max));
+        };
+        const std::uint32_t page_bytes = pick(100, 1'000);
+        const std::uint32_t cargo_bytes = pick(20, 6'000);
+        const std::uint32_t ticks_of_page = pick(1, 100);
+        const std::uint32_t ticks_of_call = pick(1, 200);
+        std::vector<ObjectHandle> turrets;
+        for (std::uint32_t i = pick(1, 12); i > 0; --i) {
+            turrets.push_back(net.add());
+        }
+        std::uint32_t number = 0;
+        for (std::int64_t ms = 0; ms < 40'000; ms += options.tick_ms) {
+            net.tick([&] {
+                for (const ObjectHandle turret : turrets) {
+                    ++net.turret(turret).power;
+                    if (random.below(ticks_of_page) == 0) {
+                        net.turret(turret).pages[random.below(4)].assign(
+                            random.below(page_bytes), static_cast<char>('a' + random.below(26)));
+                    }
+                    if (random.below(ticks_of_call) == 0) {
+                        (void)net.call_with(turret, "multicast_deliver",
+                                            make_cargo(++number, random.below(cargo_bytes)));
+                    }
+                }
+            });
+        }
+        for (std::int64_t ms = 0; ms < 120'000; ms += options.tick_ms) {
+            net.tick();
+        }
+        // Where calls fill all the room that there is, the client is too slow for them.
+        const CloseReason reason = net.client(0).driver.close_reason();
+        REQUIRE((reason == CloseReason::None || reason == CloseReason::CallsStalled));
     }
 }
 

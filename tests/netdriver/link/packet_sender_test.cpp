@@ -94,6 +94,14 @@ class Line {
 TEST_CASE("PacketSender: objects leave a value its share in a flush in which calls go first, too") {
     for (const bool are_calls_first : {false, true}) {
         Line line;
+        // Values had their turn, and calls found no room then.
+        line.queue_value(101, 10);
+        line.begin_flush(900);
+        CHECK(line.packets.write_first_bunches(false));
+        if (are_calls_first) {
+            line.packets.calls_found_no_room();
+        }
+        line.packets.flush_full();
         line.queue_value(0, 10'000);
         for (std::uint32_t index = 1; index <= 100; ++index) {
             line.queue_open(index);
@@ -101,7 +109,7 @@ TEST_CASE("PacketSender: objects leave a value its share in a flush in which cal
         line.begin_flush(1'000);
         line.send_call();
         CHECK_FALSE(line.write_opens());
-        CHECK_FALSE(line.packets.write_first_bunches());
+        CHECK_FALSE(line.packets.write_first_bunches(false));
         if (are_calls_first) {
             line.packets.calls_found_no_room();
         }
@@ -110,11 +118,55 @@ TEST_CASE("PacketSender: objects leave a value its share in a flush in which cal
         line.begin_flush(1'100);
         const std::uint64_t before = line.packets.open_packet_number();
         CHECK_FALSE(line.write_opens());
-        CHECK_FALSE(line.packets.write_first_bunches());
+        CHECK_FALSE(line.packets.write_first_bunches(false));
         line.packets.flush_full();
         // Two packets of opens, and the value's.
         CHECK(line.packets.open_packet_number() == before + (are_calls_first ? 2 : 3));
         CHECK(line.packets.can_write(Share::Values) == are_calls_first);
+    }
+}
+
+TEST_CASE("PacketSender: values and calls take turns, and a turn without room is none") {
+    Line line;
+    line.begin_flush(1'000);
+    CHECK(line.packets.write_first_bunches(false));
+    line.packets.calls_found_no_room();
+    line.begin_flush(1'100);
+    SECTION("no value was there in the turn of values, so calls have it") {
+        line.queue_value(0, 10);
+        CHECK(line.packets.write_first_bunches(false));
+        CHECK_FALSE(line.packets.is_values_turn());
+        line.packets.calls_found_no_room();
+        line.begin_flush(1'200);
+        CHECK(line.packets.write_first_bunches(false));
+        CHECK_FALSE(line.packets.is_values_turn());  // no call went
+        line.send_call();
+        line.packets.calls_found_no_room();
+        line.begin_flush(1'300);
+        CHECK(line.packets.write_first_bunches(false));
+        CHECK(line.packets.reliable().waiting_count(Share::Values) == 0);
+    }
+    SECTION("all calls found room, so values go first") {
+        CHECK(line.packets.write_first_bunches(false));
+        line.queue_value(0, 10);
+        line.begin_flush(1'200);
+        CHECK(line.packets.write_first_bunches(true));
+        CHECK(line.packets.reliable().waiting_count(Share::Values) == 0);
+        line.packets.calls_found_no_room();
+        line.begin_flush(1'300);
+        CHECK(line.packets.write_first_bunches(true));
+        CHECK_FALSE(line.packets.is_values_turn());
+    }
+    SECTION("one waits of which no part is here, so they keep their turn") {
+        CHECK(line.packets.write_first_bunches(false));
+        line.send_call();
+        line.packets.calls_found_no_room();
+        for (std::int64_t time_ms = 1'200; time_ms < 1'300; time_ms += 20) {
+            line.begin_flush(time_ms);
+            CHECK(line.packets.write_first_bunches(true));
+            CHECK(line.packets.is_values_turn());
+            line.packets.calls_found_no_room();
+        }
     }
 }
 

@@ -192,6 +192,44 @@ TEST_CASE("Conditions: what is sent only at first arrives, while all changes and
     }
 }
 
+// The client throws away what comes before the open. Then all is owed, and the object may go on
+// with the part whose turn it is.
+TEST_CASE("Conditions: what is sent only at first arrives, whichever of the first packets are lost",
+          "[netdriver][conditions]") {
+    for (std::uint32_t lost = 0; lost < 1u << 8; ++lost) {
+        ClassGameOptions options = HornGame::options(lost);
+        options.config.packet_bytes_max = 256;
+        options.config.bytes_per_second_max = 6'000;
+        ClassGame<Horn> game(build_horn, options);
+        game.join();
+        REQUIRE(game.settle());
+        std::uint32_t sent = 0;
+        game.server_transport().set_script([&](const Bytes&) {
+            const std::uint32_t place = sent++;
+            return place >= 8 || (lost >> place & 1) == 0;
+        });
+        const std::vector<ObjectHandle> horns{game.add(), game.add()};
+        for (const ObjectHandle horn : horns) {
+            game.object(horn).ammo = 1;
+            game.object(horn).born = 1;
+            game.object(horn).pages.assign(1, std::string(150, 'p'));
+        }
+        for (int i = 0; i < 60; ++i) {
+            game.tick([&] {
+                for (const ObjectHandle horn : horns) {
+                    ++game.object(horn).power;
+                }
+            });
+        }
+        REQUIRE(game.settle());
+        INFO("lost: " << lost);
+        for (const ObjectHandle horn : horns) {
+            REQUIRE(game.object_on(0, horn).ammo == 1);
+            REQUIRE(game.object_on(0, horn).born == 1);
+        }
+    }
+}
+
 TEST_CASE("Conditions: what is sent only at first may wait for an object, too",
           "[netdriver][conditions]") {
     ClassGame<Kennel> game(build_kennel);

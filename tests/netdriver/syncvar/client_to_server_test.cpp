@@ -218,6 +218,29 @@ TEST_CASE("U08 ClientToServer: what is forged changes nothing, and is counted", 
     CHECK(duel.other().health == 68);
 }
 
+// All of a component is more than what a call costs that asks for it.
+TEST_CASE("ClientToServer: an owner that asks for everything again is told it once a second",
+          "[syncvar]") {
+    Duel duel;
+    duel.owner().name = std::string(1'000, 'x');
+    duel.game.settle();
+    const auto bytes_sent = [&] { return duel.game.server().driver().stats().bytes_sent; };
+    const std::uint64_t before = bytes_sent();
+    constexpr std::int64_t ms = 5'000;
+    for (std::int64_t time = 0; time < ms; time += ArenaOptions().tick_ms) {
+        CHECK(duel.forge(0, "0.sync_to_server", 0, 0, 5) == CallResult::Sent);
+        duel.game.tick();
+    }
+    const std::uint64_t sent = bytes_sent() - before;
+    CHECK(sent > 3 * 1'000);
+    CHECK(sent < 6 * 1'300 + 5'000);
+    // It may write, and the server's calls and a new ownership wait for nothing.
+    duel.owner().health = 12;
+    duel.game.settle();
+    CHECK(duel.server().health == 12);
+    CHECK(duel.other().health == 12);
+}
+
 TEST_CASE("U33 Write permission: what the other side decides can be set, and goes nowhere",
           "[syncvar]") {
     Duel duel;

@@ -428,5 +428,83 @@ TEST_CASE("Collections: whatever is written around the limits, clients end equal
     CHECK((!seeds.is_default || large_count > 500));
 }
 
+/// A server whose client takes a megabyte of arrays and texts.
+struct TightClient {
+    TightClient() : game(options()) {
+        game.join();
+        game.settle();
+        for (int i = 0; i < 8; ++i) {
+            chests.push_back(&game.spawn(game.chest(), &game.connection(0)));
+        }
+        game.settle();
+    }
+    [[nodiscard]] static BagOptions options() {
+        BagOptions options;
+        options.config.dynamic_bytes_max = 1024 * 1024;
+        options.is_validating = false;
+        return options;
+    }
+    [[nodiscard]] CloseReason reason() { return game.client(0).driver().close_reason(); }
+
+    BagGame game;
+    std::vector<NetworkIdentity*> chests;
+};
+
+TEST_CASE("Collections: what operations bring counts toward dynamic_bytes_max", "[syncvar]") {
+    const bool is_of_owner = GENERATE(false, true);
+    CAPTURE(is_of_owner);
+    TightClient tight;
+    const std::string text(900, 'x');
+    std::uint64_t bytes = 0;
+    for (int i = 0; i < 400 && tight.game.client(0).is_connected(); ++i) {
+        for (NetworkIdentity* chest : tight.chests) {
+            if (is_of_owner) {
+                (void)chest->component<Pouch>(1).secrets.add(text);
+            } else {
+                (void)chest->component<Bag>(0).things.add({text, i});
+            }
+            bytes += text.size();
+        }
+        tight.game.tick(5);
+    }
+    CHECK(tight.reason() == CloseReason::TooMuchMemory);
+    CHECK(bytes > 500'000);
+    CHECK(bytes < 2'200'000);
+}
+
+TEST_CASE("Collections: what parts bring counts toward dynamic_bytes_max", "[syncvar]") {
+    BagGame game(TightClient::options());
+    for (int chest = 0; chest < 4; ++chest) {
+        Bag& bag = game.spawn(game.chest()).component<Bag>(0);
+        for (int i = 0; i < 1'500; ++i) {
+            (void)bag.things.add({std::string(900, 'x'), i});
+        }
+    }
+    game.join();
+    for (int i = 0; i < 4'000 && game.client(0).driver().close_reason() == CloseReason::None; ++i) {
+        game.tick();
+    }
+    CHECK(game.client(0).driver().close_reason() == CloseReason::TooMuchMemory);
+}
+
+TEST_CASE("Collections: what comes and goes ends no client that keeps little of it", "[syncvar]") {
+    TightClient tight;
+    for (int i = 0; i < 600; ++i) {
+        for (NetworkIdentity* chest : tight.chests) {
+            Bag& bag = chest->component<Bag>(0);
+            (void)bag.things.add({std::string(900, 'x'), i});
+            (void)chest->component<Pouch>(1).secrets.add(std::string(500, 'y'));
+            if (bag.things.size() > 20) {
+                bag.things.remove_at(0);
+                chest->component<Pouch>(1).secrets.remove_at(0);
+            }
+        }
+        tight.game.tick();
+    }
+    tight.game.settle();
+    CHECK(tight.game.client(0).is_connected());
+    tight.game.check_equal(*tight.chests.front());
+}
+
 }  // namespace
 }  // namespace replayout::test

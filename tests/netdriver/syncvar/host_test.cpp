@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Host mode: the server plays, too, and shows its objects themselves.
+#include <replayout/reflection/type_builder.h>
+#include <replayout/syncvar/behaviour_builder.h>
 #include <replayout/syncvar/network_client.h>
 #include <replayout/syncvar/network_server.h>
 
@@ -302,6 +304,52 @@ TEST_CASE("Host: commands and functions for its client run here, those for all w
     game.settle();
     CHECK(game.fighter_on(0, pawn).told == Told{"start client", "cheer"});
     CHECK(game.fighter_on(0, hidden).told == Told{"start client", "cheer"});
+}
+
+struct Pointing {
+    NetworkIdentity* object = nullptr;
+    std::vector<NetworkIdentity*> others;
+};
+
+class Pointer : public NetworkBehaviour {
+  public:
+    std::vector<const NetworkIdentity*> pointed_at;
+
+    void rpc_point(const Pointing& at) {
+        pointed_at.push_back(at.object);
+        pointed_at.insert(pointed_at.end(), at.others.begin(), at.others.end());
+    }
+};
+
+void add_pointer(NetworkTypes& types) {
+    REQUIRE(struct_builder<Pointing>(types.registry(), "Pointing")
+                .property<&Pointing::object>()
+                .property<&Pointing::others>()
+                .build());
+    const auto pointer =
+        BehaviourBuilder<Pointer>(types, "Pointer").client_rpc<&Pointer::rpc_point>().build();
+    REQUIRE(pointer.has_value());
+    REQUIRE(types.add_prefab("Pointer", {{*pointer}}).has_value());
+}
+
+// As for a client that does not have the object any more when it is called.
+TEST_CASE("Host: a call that waits for its object names null for what went meanwhile",
+          "[syncvar]") {
+    ArenaGame game({}, add_pointer);
+    (void)game.server().start_host();
+    NetworkIdentity& stays = game.spawn(game.types().pawn());
+    NetworkIdentity& unspawned = game.spawn(game.types().pawn());
+    NetworkIdentity& destroyed = game.spawn(game.types().pawn());
+    game.tick(3);
+    NetworkIdentity& pointer = game.spawn(game.types().find("Pointer"));
+    (void)pointer.component<Pointer>(0).call<&Pointer::rpc_point>(
+        {&destroyed, {&stays, &unspawned}});
+    REQUIRE(pointer.component<Pointer>(0).pointed_at.empty());
+    game.server().unspawn(unspawned);
+    game.server().destroy(destroyed);
+    game.tick(3);
+    CHECK(pointer.component<Pointer>(0).pointed_at ==
+          std::vector<const NetworkIdentity*>{nullptr, &stays, nullptr});
 }
 
 TEST_CASE("Server: a function for all clients does not run on a server that does not play",

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
 // Collections of a hostile server: what cannot be is refused whole, and counted.
+#include <replayout/bit_reader.h>
 #include <replayout/syncvar/sync_collection.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "support/checks/catch.h"
 #include "support/checks/log_spy.h"
+#include "support/hostile/packet_forge.h"
 #include "support/worlds/bag_game.h"
 
 namespace replayout::test {
@@ -156,6 +159,72 @@ TEST_CASE("Hostile collections: a flood of what cannot be is a few lines in the 
     CHECK(hostile.refused_count() == 300);
     CHECK(LogSpy::messages().size() >= 10);
     CHECK(LogSpy::messages().size() <= 30);  // within a second or two
+}
+
+// A server of ours gives no id twice. The new object has no collection where the old one had some.
+TEST_CASE("Hostile collections: parts are asked for no object that takes the id of another",
+          "[syncvar]") {
+    BagGame game;
+    game.join();
+    game.settle();
+    NetworkIdentity& chest = game.server().instantiate(game.chest());
+    for (int i = 0; i < 2'000; ++i) {
+        chest.component<Bag>(2).things.add({std::string(900, 'x'), i});
+    }
+    REQUIRE(game.server().spawn(chest));
+    while (game.on_client(0, chest) == nullptr) {
+        game.tick();
+    }
+    REQUIRE(game.bag_on(0, chest, 2).things.empty());  // it waits for parts
+    const NetGUID guid{chest.net_id()};
+    std::vector<Bunch> closes;
+    bool is_opened = false;
+    game.transport().rewrite = [&](Bytes datagram) {
+        std::optional<Packet> packet = parse_packet(datagram);
+        if (!packet) {
+            return datagram;
+        }
+        std::vector<Bunch> bunches;
+        std::vector<Bunch> opens;
+        for (Bunch& bunch : packet->bunches) {
+            (bunch.header.is_open    ? opens
+             : bunch.header.is_close ? closes
+                                     : bunches)
+                .push_back(std::move(bunch));
+        }
+        if (!opens.empty() && !closes.empty()) {
+            is_opened = true;
+            bunches.insert(bunches.end(), closes.begin(), closes.end());
+            closes.clear();
+            for (Bunch& open : opens) {
+                BitReader reader(open.payload);
+                (void)reader.read_packed_uint();
+                const std::size_t begin = open.payload.size() - reader.bits_left() / 8;
+                const Bytes rest(open.payload.begin() + static_cast<std::ptrdiff_t>(begin),
+                                 open.payload.end());
+                open = make_bunch(open.header, written([&](BitWriter& writer) {
+                                      writer.write_packed_uint(guid.value);
+                                      writer.write_bytes(rest);
+                                  }));
+            }
+        }
+        bunches.insert(bunches.end(), opens.begin(), opens.end());
+        PacketForge forge(packet->header.session);
+        forge.header() = packet->header;
+        --forge.header().sequence;
+        return forge.make(bunches, packet->blocks);
+    };
+    game.server().destroy(chest);
+    NetworkIdentity& shelf = game.spawn(game.shelf());
+    for (int i = 0; i < 100 && !is_opened; ++i) {
+        game.tick();
+    }
+    REQUIRE(is_opened);
+    game.tick(20);
+    const NetworkIdentity* shown = game.client(0).find(guid.value);
+    REQUIRE(shown != nullptr);
+    CHECK(shown->asset_id() == shelf.asset_id());
+    CHECK(game.client(0).is_connected());
 }
 
 }  // namespace

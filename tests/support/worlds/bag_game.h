@@ -145,11 +145,18 @@ class KeepingTransport final : public Transport {
         if (is_keeping_) {
             sent_.push_back({peer, {datagram.begin(), datagram.end()}});
         }
-        transport_.send(peer, datagram);
+        if (rewrite) {
+            transport_.send(peer, rewrite({datagram.begin(), datagram.end()}));
+        } else {
+            transport_.send(peer, datagram);
+        }
     }
     [[nodiscard]] std::size_t receive(PeerId& peer, std::span<std::byte> buffer) override {
         return transport_.receive(peer, buffer);
     }
+
+    /// What becomes of a datagram that is sent.
+    std::function<std::vector<std::byte>(std::vector<std::byte> datagram)> rewrite;
 
   private:
     Transport& transport_;

@@ -330,6 +330,10 @@ class NetDriver {
     /// next dispatch. Not from within the world, a notify or a hook, but for may_run_call() with
     /// `is_last`.
     void run_kept_calls(ObjectHandle object = {});
+    /// In a call of another object: the game kept about so many more bytes of it for this one, in
+    /// values or beside them (NetWorld::kept_bytes). The driver counts what a call of the object
+    /// itself brings. Nothing where the client does not have the object.
+    void values_grew(ObjectHandle object, std::uint64_t bytes);
 
     // Both.
 

@@ -5,7 +5,8 @@
 // The server assigns ids in the order in which it first meets a handle: as an object that is added,
 // or as a reference to one that is not there yet or no longer. An id is never given twice; that of
 // an object that was removed is forgotten, so that a world in which objects come and go does not
-// grow. The one exception: what a serializer of the embedder asked for by handle, and may ask for
+// grow. A handle that the game moves to another place after that is met anew, and its new id stays.
+// The one exception: what a serializer of the embedder asked for by handle, and may ask for
 // again as long as the handle stands in a value, keeps its id until the handle is added again. The
 // client only learns: an id is bound to the object that was spawned for it, until that is
 // destroyed.

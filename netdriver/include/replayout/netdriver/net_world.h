@@ -120,6 +120,13 @@ class NetWorld : public SpawnHandler {
         (void)is_last;
         return true;
     }
+    /// Bytes that the game keeps of what calls of the server brought for the object, beside its
+    /// replicated values. They count toward NetConfig::dynamic_bytes_max. Asked when calls for the
+    /// object brought as much as it held before. Touches neither the driver nor the object.
+    [[nodiscard]] virtual std::uint64_t kept_bytes(ObjectHandle object) {
+        (void)object;
+        return 0;
+    }
     /// The object with this stable name is no more, and this client was not shown its end: it
     /// joined later, or did not see the object. May be told of what is gone already. The name is on
     /// loan for the call.

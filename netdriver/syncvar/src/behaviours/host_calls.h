@@ -2,7 +2,7 @@
 //
 // Calls for a host's player of objects that are not shown to it yet. They run after
 // on_start_client(), as calls of other clients do, with the next late_update(). Parameters are
-// copied.
+// copied. An object that they name and that is not spawned any longer is null by then.
 #pragma once
 
 #include <replayout/reflection/memory.h>
@@ -60,7 +60,9 @@ class HostCall {
     /// The object's net id when it was called.
     [[nodiscard]] std::uint64_t net_id() const noexcept { return net_id_; }
     [[nodiscard]] void* place() const noexcept { return place_; }
-    [[nodiscard]] const void* values() const noexcept { return values_; }
+    /// Null: the function has no parameters.
+    [[nodiscard]] const Type* parameters() const noexcept { return parameters_; }
+    [[nodiscard]] void* values() noexcept { return values_; }
 
   private:
     NetworkIdentity* object_;

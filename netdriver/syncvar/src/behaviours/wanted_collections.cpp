@@ -41,10 +41,22 @@ void NetworkClient::WantedCollections::want(std::uint64_t net_id, std::uint8_t c
     }
 }
 
+void NetworkClient::WantedCollections::forget(std::uint64_t net_id) {
+    std::erase_if(wanted_, [&](const Wanted& wanted) { return wanted.net_id == net_id; });
+}
+
+SyncCollection* NetworkClient::WantedCollections::find(const NetworkIdentity* object,
+                                                       std::size_t component,
+                                                       std::uint8_t collection) noexcept {
+    const bool is_there = object != nullptr && component < object->components().size() &&
+                          collection < object->components()[component]->type_->collections.size();
+    return is_there ? &object->components()[component]->collection(collection) : nullptr;
+}
+
 bool NetworkClient::WantedCollections::is_wanted(const Wanted& wanted) const {
-    const NetworkIdentity* object = client_.find(wanted.net_id);
-    return object != nullptr &&
-           object->components()[wanted.component]->collection(wanted.collection).is_partial();
+    const SyncCollection* const collection =
+        find(client_.find(wanted.net_id), wanted.component, wanted.collection);
+    return collection != nullptr && collection->is_partial();
 }
 
 bool NetworkClient::WantedCollections::is_due(const Wanted& wanted) const noexcept {
@@ -79,10 +91,8 @@ void NetworkClient::WantedCollections::ask() {
 
 void NetworkClient::WantedCollections::part_received(const detail::CollectionPart& part) {
     const auto& [object, component, index] = part.place;
-    const bool is_there = object != nullptr && object->is_spawned() && object != client_.channel_ &&
-                          component < object->components().size() &&
-                          index < object->components()[component]->type_->collections.size();
-    if (!is_there) {
+    SyncCollection* const collection = find(object, component, index);
+    if (collection == nullptr || !object->is_spawned() || object == client_.channel_) {
         return;  // It ended meanwhile.
     }
     // The server sends one collection after another, so each part says that it goes on.
@@ -95,7 +105,9 @@ void NetworkClient::WantedCollections::part_received(const detail::CollectionPar
     const FunctionIndex function = prefab.components()[component].collections[index].changes;
     const PartReader reader(*prefab.layout().functions()[function.value].parameters,
                             part.operations.bytes, client_.resource_);
-    object->components()[component]->collection(index).take_part(reader, part.is_last);
+    const ObjectHandle handle = object->handle();
+    collection->take_part(reader, part.is_last);
+    client_.driver_.values_grew(handle, part.operations.bytes.size());
 }
 
 }  // namespace replayout::syncvar

@@ -25,6 +25,8 @@ class NetworkClient::WantedCollections {
     /// In late_update(): asks for new collections, and for all, if no part came for 30 s.
     void ask();
     void part_received(const detail::CollectionPart& part);
+    /// The object goes. A hostile server may give its id to another one.
+    void forget(std::uint64_t net_id);
 
   private:
     /// Longer than a part takes through a narrow line, beside what else the server sends.
@@ -37,6 +39,9 @@ class NetworkClient::WantedCollections {
         std::optional<NetTime> heard_at;  ///< asked, or was sent a part of any collection
     };
 
+    /// Null: the object has none there, or there is no object.
+    [[nodiscard]] static SyncCollection* find(const NetworkIdentity* object, std::size_t component,
+                                              std::uint8_t collection) noexcept;
     [[nodiscard]] bool is_wanted(const Wanted& wanted) const;
     [[nodiscard]] bool is_due(const Wanted& wanted) const noexcept;
 

@@ -371,6 +371,7 @@ void NetworkClient::despawn(ObjectHandle handle, ChannelCloseReason reason) {
 void NetworkClient::unspawn(NetworkIdentity& object, ChannelCloseReason reason) {
     std::erase(spawned_now_, &object);
     waiting_.erase(object.net_id());
+    wanted_->forget(object.net_id());
     object.stop_client();
     forget_local_player(object);
     manager_.on_client_unspawn(*this, object, reason);
@@ -597,6 +598,22 @@ void NetworkClient::peer_left(PeerId /*peer*/, CloseReason reason) {
 
 void* NetworkClient::object_memory(ObjectHandle object) {
     return NetworkIdentity::of(object).block();
+}
+
+std::uint64_t NetworkClient::kept_bytes(ObjectHandle handle) {
+    const NetworkIdentity& object = NetworkIdentity::of(handle);
+    const NetworkPrefab& prefab = object.prefab();
+    std::uint64_t bytes = 0;
+    for (NetworkBehaviour* component : object.components()) {
+        const NetworkPrefab::Component& placed = prefab.components()[component->component_index()];
+        for (std::size_t i = 0; i < placed.collections.size(); ++i) {
+            const FunctionIndex changes = placed.collections[i].changes;
+            bytes += component->collection(static_cast<std::uint8_t>(i))
+                         .kept_bytes(*prefab.layout().functions()[changes.value].parameters,
+                                     placed.settings.sync_mode == SyncMode::Owner);
+        }
+    }
+    return bytes;
 }
 
 }  // namespace replayout::syncvar

@@ -54,6 +54,21 @@ bool StoredReferences::names_any_foreign(const Property& variable, const std::by
     return is_found;
 }
 
+void StoredReferences::clear_unspawned(const Type& type, std::byte* value) const {
+    if (type.base() != nullptr) {
+        clear_unspawned(*type.base(), value + type.base_offset());
+    }
+    for (const Property& member : type.properties()) {
+        visit_references(member, value + member.offset,
+                         [&](const ReferenceOps& ops, void* reference) {
+                             const auto found = objects_.find(object_of(ops.get(reference)));
+                             if (found != objects_.end() && !found->second->is_spawned()) {
+                                 ops.set(reference, ObjectHandle{});
+                             }
+                         });
+    }
+}
+
 void StoredReferences::note_all(NetworkIdentity& holder) {
     for (NetworkBehaviour* component : holder.components()) {
         const BehaviourType& type = *component->type_;

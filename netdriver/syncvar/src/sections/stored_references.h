@@ -48,6 +48,8 @@ class StoredReferences {
     void note(const Property& variable, const std::byte* value);
     /// The driver no longer follows what the object holds.
     void note_all(NetworkIdentity& holder);
+    /// Sets to null what the value names of this end's objects that are not spawned.
+    void clear_unspawned(const Type& type, std::byte* value) const;
     /// Sets all references that the object holds to null. No hook runs.
     static void clear_all(NetworkIdentity& holder);
     /// The object is not spawned any longer, or was destroyed.

@@ -347,7 +347,7 @@ bool NetworkServer::send_state_of(NetworkIdentity& object) {
     if (object.prefab().has_calls_for_owner()) {
         serve_owner_ahead(object);
     }
-    bool is_sent = !object.is_state_due_ || tell_owner(object);
+    bool is_sent = !object.is_state_due_ || must_owner_wait(object) || tell_owner(object);
     for (NetworkBehaviour* component : object.components()) {
         if (!component->has_changes()) {
             continue;

@@ -214,17 +214,34 @@ bool NetworkServer::remove_player_for_connection(NetworkConnection& connection,
 // What owners decide.
 
 void NetworkServer::queue_owner_state(NetworkIdentity& object) {
-    const std::span<const NetworkPrefab::Component> components = object.prefab().components();
-    const bool is_any = std::any_of(components.begin(), components.end(), [](const auto& placed) {
-        return placed.settings.sync_direction == SyncDirection::ClientToServer;
-    });
-    if (!is_any) {
+    if (!has_owner_state(object)) {
         return;
     }
     ++object.authority_epoch_;
+    object.is_owner_asking_ = false;
     if (!std::exchange(object.is_state_due_, true)) {
         owner_states_.push_back(&object);
     }
+}
+
+bool NetworkServer::has_owner_state(const NetworkIdentity& object) noexcept {
+    const std::span<const NetworkPrefab::Component> components = object.prefab().components();
+    return std::any_of(components.begin(), components.end(), [](const auto& placed) {
+        return placed.settings.sync_direction == SyncDirection::ClientToServer;
+    });
+}
+
+void NetworkServer::owner_asks(NetworkIdentity& object) {
+    if (has_owner_state(object) && !std::exchange(object.is_state_due_, true)) {
+        object.is_owner_asking_ = true;
+        owner_states_.push_back(&object);
+    }
+}
+
+bool NetworkServer::must_owner_wait(const NetworkIdentity& object) const noexcept {
+    constexpr std::int64_t pause_ms = 1'000;
+    return object.is_owner_asking_ && object.owner_told_ &&
+           now_ < object.owner_told_->plus_milliseconds(pause_ms);
 }
 
 void NetworkServer::send_owner_states() {
@@ -234,11 +251,20 @@ void NetworkServer::send_owner_states() {
 }
 
 bool NetworkServer::tell_owner(NetworkIdentity& object) {
+    if (must_owner_wait(object)) {
+        return false;
+    }
+    if (std::exchange(object.is_owner_asking_, false)) {
+        ++object.authority_epoch_;  // until now it may write
+    }
     const NetworkConnection* owner = owner_of(object);
     // An owner that is not ready is sent it as soon as it is ready.
     const bool is_done = owner == nullptr || owner->is_host() || !owner->is_ready() ||
                          send_owner_state(object, object.authority_epoch_);
     object.is_state_due_ = !is_done;
+    if (is_done) {
+        object.owner_told_ = now_;
+    }
     return is_done;
 }
 
@@ -265,7 +291,7 @@ bool NetworkServer::send_owner_state(NetworkIdentity& object, std::uint32_t epoc
 void NetworkServer::take_section(NetworkBehaviour& component, const NetworkBehaviour& section) {
     NetworkIdentity& object = component.identity();
     if (section.authority_epoch_ == 0 && section.dirty_bits_ == 0) {
-        queue_owner_state(object);
+        owner_asks(object);
         return;
     }
     const std::size_t count = component.type_->sync_vars.size();
@@ -294,7 +320,7 @@ void NetworkServer::take_operations(NetworkBehaviour& component, SyncCollection&
         component.log_line(LogLevel::Warning, "what its owner did to collection " +
                                                   component.name_of(collection) +
                                                   " cannot be: it stays as it is");
-        queue_owner_state(component.identity());
+        owner_asks(component.identity());
     }
 }
 

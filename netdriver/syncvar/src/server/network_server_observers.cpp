@@ -4,6 +4,7 @@
 // of the driver, by the same rules said once more. Distances and cells are the driver's for both.
 #include "host_calls.h"
 #include "server_groups.h"
+#include "stored_references.h"
 #include "update_scope.h"
 
 #include <replayout/reflection/diagnostics.h>
@@ -320,9 +321,13 @@ void NetworkServer::run_host_calls(const NetworkIdentity* object) {
             ++i;
             continue;
         }
-        const HostCall call = std::move((*host_calls_)[i]);
+        HostCall call = std::move((*host_calls_)[i]);
         host_calls_->erase(host_calls_->begin() + static_cast<std::ptrdiff_t>(i));
         if (call.object().net_id_ == call.net_id() && call.object().is_started_) {
+            if (call.parameters() != nullptr) {
+                references_->clear_unspawned(*call.parameters(),
+                                             static_cast<std::byte*>(call.values()));
+            }
             NetworkPrefab::run_function(call.object().block(), call.values(), call.place());
         }
     }

@@ -4,6 +4,7 @@
 // items, and the operations that are on their way.
 #pragma once
 
+#include <replayout/dynamic_memory.h>
 #include <replayout/reflection/member_property.h>
 #include <replayout/reflection/type_builder.h>
 #include <replayout/reflection/visit_references.h>
@@ -145,6 +146,8 @@ class LoggedCollection : public SyncCollection {
     [[nodiscard]] std::uint32_t number_of(const void* params) const noexcept override {
         return static_cast<const State*>(params)->changes_count;
     }
+    [[nodiscard]] std::uint64_t kept_bytes(const RepLayout& changes,
+                                           bool are_items_counted) const override;
     void apply_first_kept() override;
     void apply_changes(const Changes& changes);
     [[nodiscard]] bool are_items_valid() const override { return are_valid(state_.items); }
@@ -218,6 +221,24 @@ void LoggedCollection<Item, Operation>::receive(const void* params) {
     }
     kept_.push_back(changes);
     note_kept(changes.operations.size());
+}
+
+template <typename Item, typename Operation>
+std::uint64_t LoggedCollection<Item, Operation>::kept_bytes(const RepLayout& changes,
+                                                            bool are_items_counted) const {
+    std::uint64_t bytes = 0;
+    for (std::size_t i = next_kept_; i < kept_.size(); ++i) {
+        bytes += dynamic_bytes(changes, &kept_[i]);
+    }
+    for (const Changes& call : ahead_) {
+        bytes += dynamic_bytes(changes, &call);
+    }
+    if (are_items_counted) {
+        Changes items;
+        list_items(items.operations);
+        bytes += dynamic_bytes(changes, &items);
+    }
+    return bytes;
 }
 
 template <typename Item, typename Operation>

@@ -134,6 +134,7 @@ class NetworkClient final : private NetWorld {
                       const ObjectRole& role) override;
     void peer_left(PeerId peer, CloseReason reason) override;
     bool may_run_call(ObjectHandle object, const Function& function, bool is_last) override;
+    std::uint64_t kept_bytes(ObjectHandle object) override;
 
     struct Waiting;
     /// What an owner sends in one call: the SyncVars of a component, or operations of a collection.

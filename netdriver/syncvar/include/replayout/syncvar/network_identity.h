@@ -6,6 +6,7 @@
 
 #include <replayout/netdriver/net_object_id.h>
 #include <replayout/netdriver/net_role.h>
+#include <replayout/netdriver/time.h>
 #include <replayout/netdriver/transport.h>
 #include <replayout/reflection/diagnostics.h>
 #include <replayout/reflection/math.h>
@@ -17,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 namespace replayout::syncvar {
@@ -169,6 +171,7 @@ class NetworkIdentity {
     PeerId served_owner_;                // server: was sent what is for the owner, by calls
     ObjectRole role_;                    // client, host
     std::uint32_t authority_epoch_ = 0;  // server: counts its owners
+    std::optional<NetTime> owner_told_;  // server: when it was sent what it decides
     std::uint32_t interest_group_ = 0;
     std::uint32_t next_update_ = 0;  // client: the part with which its next turn begins
     float interest_range_ = 0;
@@ -187,9 +190,10 @@ class NetworkIdentity {
     bool is_host_queued_ = false;      // in the row of those to be looked at for the host
     bool was_open_for_owner_ = false;  // server
     bool is_stopping_ = false;         // server: it is told that it ends
-    bool is_state_due_ = false;  // server: in the row of those whose owner is to be told of it
-    bool is_named_ = false;      // by a SyncVar of this end, which its driver does not follow
-    bool is_gone_ = false;       // destroyed, and freed when nothing of it runs any more
+    bool is_state_due_ = false;     // server: in the row of those whose owner is to be told of it
+    bool is_owner_asking_ = false;  // server: that is due because the owner asked for it
+    bool is_named_ = false;         // by a SyncVar of this end, which its driver does not follow
+    bool is_gone_ = false;          // destroyed, and freed when nothing of it runs any more
 };
 
 }  // namespace replayout::syncvar

@@ -243,6 +243,11 @@ class NetworkServer final : private NetWorld {
     void set_player(NetworkConnection& connection, NetworkIdentity* player);
     /// The owner is to be told what the object is, as far as it decides that.
     void queue_owner_state(NetworkIdentity& object);
+    /// The owner decides any of it.
+    [[nodiscard]] static bool has_owner_state(const NetworkIdentity& object) noexcept;
+    /// The same, as its owner asks for it, or made it necessary: once a second at most.
+    void owner_asks(NetworkIdentity& object);
+    [[nodiscard]] bool must_owner_wait(const NetworkIdentity& object) const noexcept;
     void send_owner_states();
     /// True: the state was sent to the owner, or need not be.
     [[nodiscard]] bool tell_owner(NetworkIdentity& object);
