@@ -81,6 +81,7 @@ GROUPS = [
         netdriver/transports/base/src/peer_stay.h
         netdriver/transports/enet/src/enet_gate.cpp
         netdriver/transports/enet/src/enet_transport.cpp
+        netdriver/transports/udp/src/datagram_socket.cpp
         netdriver/transports/udp/src/udp_transport.cpp
         netdriver/transports/websocket/src/websocket_transport.cpp
     """),

@@ -13,6 +13,7 @@
 #include <enet/enet.h>
 
 #include "support/checks/catch.h"
+#include "support/checks/log_spy.h"
 #include "transports/false_server.h"
 #include "transports/own_enet_client.h"
 #include "transports/transport_ends.h"
@@ -71,6 +72,37 @@ TEST_CASE("EnetTransport: a client hears its server alone", "[transport][enet]")
     CHECK(asking.answer(handshake_bytes(2, asking.number, 9)) ==
           handshake_bytes(1, asking.number, 9));
     CHECK(asking.client->stats().dropped_unproved == dropped);
+}
+
+TEST_CASE("EnetTransport: a client whose server answers from another address logs that once",
+          "[transport][enet]") {
+    EnetAsker asking;
+    FalseServer other;
+    const LogSpy log(LogLevel::Warning);
+    CHECK(asking.answer(handshake_bytes(2, asking.number - 1, 9), other).empty());
+    CHECK(asking.answer(handshake_bytes(1, asking.number, 9), other).empty());
+    CHECK(asking.answer(OwnClient::connect_bytes(1, 0), other).empty());
+    CHECK(asking.answer(handshake_bytes(2, asking.number + 1, 9)).empty());
+    CHECK(LogSpy::messages().empty());
+    for (int i = 0; i < 100; ++i) {
+        CHECK(asking.answer(handshake_bytes(2 + i % 2, asking.number, 9), other).empty());
+    }
+    REQUIRE(LogSpy::messages().size() == 1);
+    CHECK(LogSpy::messages()[0] ==
+          "ENet: the client asked " + asking.server.address() + ", and " + other.address() +
+              " answered. A client takes answers only from the address that it asked: connect to " +
+              other.address() + ", or let the server listen on " + asking.server.address() +
+              " itself");
+    CHECK(asking.client->stats().dropped_unproved == 103);
+}
+
+TEST_CASE("EnetTransport: a client does not connect to all addresses", "[transport][enet]") {
+    const auto made = EnetTransport::connect("0.0.0.0:7");
+    REQUIRE_FALSE(made.has_value());
+    CHECK(made.error().code == ErrorCode::InvalidArgument);
+    CHECK(made.error().message ==
+          "ENet address \"0.0.0.0:7\": stands for all addresses of a host, so no server answers "
+          "from it: connect to one of the server's own");
 }
 
 TEST_CASE("EnetTransport: to a client nobody connects, nor does its server", "[transport][enet]") {

@@ -50,13 +50,21 @@ class Stranger {
     [[nodiscard]] std::string address() const {
         return "127.0.0.1:" + std::to_string(socket_.local_endpoint().port());
     }
+    /// What it sends from now on goes to this address of the server's host.
+    void turn_to(const std::string& host) { server_.address(boost::asio::ip::make_address(host)); }
+    /// The address from which the last datagram came.
+    [[nodiscard]] std::string answered_from() const { return from_.address().to_string(); }
     void send(const Bytes& bytes) {
         socket_.send_to(boost::asio::buffer(bytes.data(), bytes.size()), server_);
     }
     /// Empty: nothing came.
     [[nodiscard]] Bytes receive() {
         boost::asio::ip::udp::endpoint from;
-        return receive_datagram(socket_, from);
+        Bytes bytes = receive_datagram(socket_, from);
+        if (!bytes.empty()) {
+            from_ = from;
+        }
+        return bytes;
     }
     void drop_all() {
         while (!receive().empty()) {
@@ -85,6 +93,7 @@ class Stranger {
     boost::asio::io_context context_;
     boost::asio::ip::udp::socket socket_;
     boost::asio::ip::udp::endpoint server_;
+    boost::asio::ip::udp::endpoint from_;
 };
 
 /// The token of a welcome.

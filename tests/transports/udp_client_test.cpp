@@ -139,6 +139,36 @@ TEST_CASE("UdpTransport: a client takes answers of its server alone, and to its 
     CHECK(asking.client->stats().dropped_malformed == malformed);
 }
 
+TEST_CASE("UdpTransport: a client whose server answers from another address logs that once",
+          "[transport][udp]") {
+    UdpAsker asking;
+    asking.tick_at(0);
+    const std::uint64_t number = client_of(asking.server.receive());
+    FalseServer other;
+    const LogSpy log(LogLevel::Warning);
+    for (const std::uint64_t others : {number - 1, number + 1}) {  // these answer somebody else
+        other.send(handshake_bytes(2, others, 9), asking.server);
+        other.send(handshake_bytes(3, others, 9), asking.server);
+    }
+    other.send(handshake_bytes(1, number, 9), asking.server);  // a request
+    other.send(data_of(Bytes(8), 1), asking.server);
+    asking.server.send(handshake_bytes(2, number - 1, 9));
+    CHECK(asking.receive() == Transport::nothing_received);
+    CHECK(LogSpy::messages().empty());
+    for (int i = 0; i < 100; ++i) {
+        other.send(handshake_bytes(2 + i % 2, number, 9), asking.server);
+        CHECK(asking.receive() == Transport::nothing_received);
+    }
+    REQUIRE(LogSpy::messages().size() == 1);
+    CHECK(LogSpy::messages()[0] ==
+          "UDP: the client asked " + asking.server.address() + ", and " + other.address() +
+              " answered. A client takes answers only from the address that it asked: connect to " +
+              other.address() + ", or let the server listen on " + asking.server.address() +
+              " itself");
+    CHECK(asking.client->stats().dropped_malformed == 106);
+    CHECK_FALSE(asking.client->is_connected());
+}
+
 TEST_CASE("UdpTransport: before a client is welcome no token is the right one",
           "[transport][udp]") {
     UdpAsker asking;

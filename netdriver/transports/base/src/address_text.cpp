@@ -11,6 +11,12 @@ Error address_error(std::string_view kind, std::string_view address, std::string
             std::string(kind) + " address \"" + std::string(address) + "\": " + std::string(why)};
 }
 
+Error all_addresses_error(std::string_view kind, std::string_view address) {
+    return address_error(kind, address,
+                         "stands for all addresses of a host, so no server answers from it: "
+                         "connect to one of the server's own");
+}
+
 Result<AddressText> split_address(std::string_view kind, std::string_view text) {
     const std::size_t colon = text.rfind(':');
     if (colon == std::string_view::npos) {

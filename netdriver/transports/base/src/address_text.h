@@ -18,6 +18,8 @@ struct AddressText {
 /// "UDP address "...": why".
 [[nodiscard]] Error address_error(std::string_view kind, std::string_view address,
                                   std::string_view why);
+/// A client was given an address that stands for all addresses of a host.
+[[nodiscard]] Error all_addresses_error(std::string_view kind, std::string_view address);
 /// "host:port" or "[host]:port"; the host is not looked at. `text` must outlive the answer.
 [[nodiscard]] Result<AddressText> split_address(std::string_view kind, std::string_view text);
 

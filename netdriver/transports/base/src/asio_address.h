@@ -30,6 +30,15 @@ template <typename Protocol>
     return typename Protocol::endpoint(address, parts->port);
 }
 
+/// Not one address but all of a host: 0.0.0.0, ::, and ::ffff:0.0.0.0.
+[[nodiscard]] inline bool is_all_addresses(const boost::asio::ip::address& address) {
+    if (address.is_v4() || !address.to_v6().is_v4_mapped()) {
+        return address.is_unspecified();
+    }
+    return boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, address.to_v6())
+        .is_unspecified();
+}
+
 /// For places of one address.
 [[nodiscard]] inline AddressKey key_of(const boost::asio::ip::address& address) {
     boost::asio::ip::address_v6 v6;

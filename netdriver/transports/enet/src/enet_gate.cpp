@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "enet_gate.h"
 
+#include "enet_address.h"
+
 #include <replayout/reflection/diagnostics.h>
 
 #include <algorithm>
@@ -150,15 +152,19 @@ void EnetGate::tick(NetTime now) {
 bool EnetGate::admits(std::span<const std::byte> bytes, const ENetAddress& from) {
     const std::optional<AddressHandshake> handshake = read_address_handshake(bytes);
     if (!is_server()) {
-        // ENet itself would take a connection from anybody: who connects to a client would be its
-        // server.
-        if (!is_same(from, server_address_) || is_connect(bytes)) {
-            ++stats_.dropped_unproved;
-            return false;
-        }
         // Of what is no handshake the number is 0, which is no client's.
         const AddressHandshake answer = handshake.value_or(AddressHandshake{});
         const bool is_ours = answer.client == client_;
+        const bool is_of_server = is_same(from, server_address_);
+        if (!is_of_server && is_ours && answer.message != AddressMessage::Request) {
+            answers_.strayed("ENet", text_of(server_address_), text_of(from));
+        }
+        // ENet itself would take a connection from anybody: who connects to a client would be its
+        // server.
+        if (!is_of_server || is_connect(bytes)) {
+            ++stats_.dropped_unproved;
+            return false;
+        }
         return !(is_ours && take_answer(answer)) && admits_commands(bytes);
     }
     if (handshake && handshake->message == AddressMessage::Request) {

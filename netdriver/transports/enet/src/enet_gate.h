@@ -16,6 +16,7 @@
 #include "address_cookie.h"
 #include "address_handshake.h"
 #include "address_places.h"
+#include "answer_watch.h"
 
 #include <replayout/transports/enet_transport.h>
 
@@ -134,6 +135,7 @@ class EnetGate {
 
     bool is_client_ = false;
     ENetAddress server_address_{};
+    AnswerWatch answers_;
     std::uint64_t number_count_ = 0;
     std::uint64_t client_;
     std::uint64_t cookie_ = 0;

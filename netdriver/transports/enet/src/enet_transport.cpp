@@ -3,6 +3,7 @@
 
 #include "address_text.h"
 #include "drive_watch.h"
+#include "enet_address.h"
 #include "enet_gate.h"
 #include "peer_stay.h"
 #include "transport_secret.h"
@@ -160,12 +161,10 @@ class EnetTransport::Host final : EnetPeers {
     [[nodiscard]] std::size_t peer_count() const noexcept { return peers_.size(); }
     [[nodiscard]] std::string local_address() const {
         ENetAddress address{};
-        char text[32] = {};
-        if (enet_socket_get_address(host_->socket, &address) != 0 ||
-            enet_address_get_host_ip(&address, text, sizeof(text)) != 0) {
+        if (enet_socket_get_address(host_->socket, &address) != 0) {
             return {};
         }
-        return std::string(text) + ":" + std::to_string(address.port);
+        return text_of(address);
     }
 
   private:
@@ -353,6 +352,9 @@ Result<std::unique_ptr<EnetTransport>> EnetTransport::connect(std::string_view a
     const Result<ENetAddress> server = parse_address(address);
     if (!server) {
         return server.error();
+    }
+    if (server->host == ENET_HOST_ANY) {
+        return all_addresses_error(kind, address);
     }
     const Result<AddressCookie::Secret> secret = transport_secret(settings.secret, kind);
     if (!secret) {

@@ -3,8 +3,10 @@
 
 #include "address_cookie.h"
 #include "address_handshake.h"
+#include "answer_watch.h"
 #include "asio_address.h"
 #include "asio_start.h"
+#include "datagram_socket.h"
 #include "drive_watch.h"
 #include "peer_stay.h"
 #include "transport_secret.h"
@@ -16,10 +18,6 @@
 #include <map>
 #include <memory_resource>
 #include <vector>
-
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/udp.hpp>
-#include <boost/asio/ip/v6_only.hpp>
 
 namespace replayout {
 
@@ -56,7 +54,6 @@ class UdpTransport::Socket {
     Socket(const UdpSettings& settings, const AddressCookie::Secret& secret, bool is_server)
         : settings_(settings),
           cookies_(secret),
-          socket_(context_),
           buffer_(std::max(settings.datagram_bytes_max + address_data_head_bytes,
                            address_request_bytes) +
                   1),
@@ -67,23 +64,7 @@ class UdpTransport::Socket {
           client_(cookies_.client_number(0)) {}
 
     [[nodiscard]] Status open(const udp::endpoint& bind, std::string_view address) {
-        error_code refused;
-        socket_.open(bind.protocol(), refused);
-        if (!refused && bind.address().is_v6()) {
-            // One socket for both families, where the system can; else for IPv6 alone.
-            error_code ignored;
-            socket_.set_option(boost::asio::ip::v6_only(false), ignored);
-        }
-        if (!refused) {
-            error_code ignored;  // the system gives what it gives
-            socket_.set_option(
-                boost::asio::socket_base::receive_buffer_size(settings_.receive_buffer_bytes),
-                ignored);
-            socket_.bind(bind, refused);
-        }
-        if (!refused) {
-            socket_.non_blocking(true, refused);
-        }
+        const error_code refused = socket_.open(bind, settings_.receive_buffer_bytes, is_server_);
         if (refused) {
             return start_error(kind, address, refused);
         }
@@ -91,8 +72,8 @@ class UdpTransport::Socket {
     }
 
     void set_server(const udp::endpoint& server) {
-        server_endpoint_ = server;
-        add_peer(server, 0);
+        server_.remote = server;
+        add_peer(server_, 0);
     }
 
     void tick(NetTime now) {
@@ -124,7 +105,7 @@ class UdpTransport::Socket {
         write_address_data_head(found->second.token, buffer_);
         std::copy(datagram.begin(), datagram.end(), buffer_.begin() + address_data_head_bytes);
         ++stats_.datagrams_sent;
-        send_to(found->second.endpoint,
+        send_to(found->second.route,
                 std::span(buffer_).first(address_data_head_bytes + datagram.size()));
     }
 
@@ -136,10 +117,9 @@ class UdpTransport::Socket {
 
     [[nodiscard]] std::size_t receive(PeerId& peer, std::span<std::byte> buffer) {
         while (datagrams_left_ > 0) {
-            udp::endpoint from;
+            DatagramRoute from;
             error_code error;
-            const std::size_t size = socket_.receive_from(
-                boost::asio::buffer(buffer_.data(), buffer_.size()), from, 0, error);
+            const std::size_t size = socket_.receive(buffer_, from, error);
             if (error == boost::asio::error::would_block ||
                 error == boost::asio::error::try_again) {
                 return watch_.answered(nothing_received, "UDP transport");
@@ -164,7 +144,7 @@ class UdpTransport::Socket {
             } else if (is_server_) {
                 answer(*handshake, from);
             } else {
-                take_answer(*handshake, from);
+                take_answer(*handshake, from.remote);
             }
         }
         return watch_.answered(nothing_received, "UDP transport");
@@ -172,12 +152,9 @@ class UdpTransport::Socket {
 
     [[nodiscard]] std::string address_of(PeerId peer) const {
         const auto found = peers_.find(peer);
-        return found == peers_.end() ? std::string() : text_of(found->second.endpoint);
+        return found == peers_.end() ? std::string() : text_of(found->second.route.remote);
     }
-    [[nodiscard]] std::string local_address() const {
-        error_code error;
-        return text_of(socket_.local_endpoint(error));
-    }
+    [[nodiscard]] std::string local_address() const { return text_of(socket_.local_endpoint()); }
     [[nodiscard]] const UdpSettings& settings() const noexcept { return settings_; }
     [[nodiscard]] const SocketStats& stats() const noexcept { return stats_; }
     [[nodiscard]] bool is_connected() const noexcept { return is_welcome_; }
@@ -187,26 +164,26 @@ class UdpTransport::Socket {
 
   private:
     struct Peer {
-        udp::endpoint endpoint;
+        DatagramRoute route;
         std::uint64_t token = 0;
         PeerStay stay;
     };
 
-    void add_peer(const udp::endpoint& endpoint, std::uint64_t token) {
+    void add_peer(const DatagramRoute& route, std::uint64_t token) {
         const PeerId peer{++last_peer_};
-        endpoints_.emplace(endpoint, peer);
-        peers_.emplace(peer, Peer{endpoint, token, PeerStay(now_)});
+        endpoints_.emplace(route.remote, peer);
+        peers_.emplace(peer, Peer{route, token, PeerStay(now_)});
     }
 
-    void send_to(const udp::endpoint& endpoint, std::span<const std::byte> bytes) {
+    void send_to(const DatagramRoute& route, std::span<const std::byte> bytes) {
         error_code error;
-        socket_.send_to(boost::asio::buffer(bytes.data(), bytes.size()), endpoint, 0, error);
+        socket_.send(bytes, route, error);
         stats_.send_errors += error ? 1u : 0u;
     }
 
-    [[nodiscard]] bool accept_data(const udp::endpoint& from, std::span<const std::byte> bytes,
+    [[nodiscard]] bool accept_data(const DatagramRoute& from, std::span<const std::byte> bytes,
                                    PeerId& id) {
-        const auto found = endpoints_.find(from);
+        const auto found = endpoints_.find(from.remote);
         if (found == endpoints_.end() || (!is_server_ && !is_welcome_)) {
             ++stats_.dropped_unproved;
             return false;
@@ -222,6 +199,7 @@ class UdpTransport::Socket {
             return false;
         }
         id = found->second;
+        peer.route.local = from.local;  // an address of the host may have taken another's place
         peer.stay.hear(now_);
         ++stats_.datagrams_received;
         return true;
@@ -229,12 +207,12 @@ class UdpTransport::Socket {
 
     // A server.
 
-    void answer(const AddressHandshake& request, const udp::endpoint& from) {
+    void answer(const AddressHandshake& request, const DatagramRoute& from) {
         if (request.message != AddressMessage::Request) {
             ++stats_.dropped_malformed;
             return;
         }
-        const EndpointBytes address(from);
+        const EndpointBytes address(from.remote);
         if (!cookies_.is_good(request.cookie, address.bytes, request.client, now_)) {
             ++stats_.challenges_sent;
             say({AddressMessage::Challenge, request.client,
@@ -243,9 +221,9 @@ class UdpTransport::Socket {
             return;
         }
         const std::uint64_t token = cookies_.token(address.bytes, request.client);
-        const auto known = endpoints_.find(from);
+        const auto known = endpoints_.find(from.remote);
         if (known == endpoints_.end()) {
-            if (!places_.take(key_of(from.address()))) {
+            if (!places_.take(key_of(from.remote.address()))) {
                 ++stats_.dropped_full;
                 return;
             }
@@ -253,7 +231,9 @@ class UdpTransport::Socket {
             ++stats_.peers_welcomed;
         } else {
             // The welcome was lost, or another client has this address now.
-            peers_.find(known->second)->second.token = token;
+            Peer& peer = peers_.find(known->second)->second;
+            peer.token = token;
+            peer.route.local = from.local;
         }
         say({AddressMessage::Welcome, request.client, token}, from);
     }
@@ -264,8 +244,8 @@ class UdpTransport::Socket {
                 ++peer;
                 continue;
             }
-            places_.give_back(key_of(peer->second.endpoint.address()));
-            endpoints_.erase(peer->second.endpoint);
+            places_.give_back(key_of(peer->second.route.remote.address()));
+            endpoints_.erase(peer->second.route.remote);
             peer = peers_.erase(peer);
             ++stats_.peers_forgotten;
         }
@@ -287,14 +267,18 @@ class UdpTransport::Socket {
             return;
         }
         next_request_us_ = now_.microseconds + request_us;
-        say({AddressMessage::Request, client_, cookie_}, server_endpoint_);
+        say({AddressMessage::Request, client_, cookie_}, server_);
     }
 
     void take_answer(const AddressHandshake& handshake, const udp::endpoint& from) {
         Peer& server = peers_.begin()->second;
-        if (from != server_endpoint_ || handshake.client != client_ ||
-            handshake.message == AddressMessage::Request) {
+        const bool is_answer =
+            handshake.client == client_ && handshake.message != AddressMessage::Request;
+        if (!is_answer) {
             ++stats_.dropped_malformed;
+        } else if (from != server_.remote) {
+            ++stats_.dropped_malformed;
+            answers_.strayed(kind, text_of(server_.remote), text_of(from));
         } else if (handshake.message == AddressMessage::Welcome) {
             stats_.peers_welcomed += is_welcome_ ? 0u : 1u;
             is_welcome_ = true;
@@ -303,19 +287,18 @@ class UdpTransport::Socket {
         } else {
             // At once, but no more than one request for each answer.
             cookie_ = handshake.cookie;
-            say({AddressMessage::Request, client_, cookie_}, server_endpoint_);
+            say({AddressMessage::Request, client_, cookie_}, server_);
         }
     }
 
-    void say(const AddressHandshake& handshake, const udp::endpoint& to) {
+    void say(const AddressHandshake& handshake, const DatagramRoute& to) {
         std::array<std::byte, address_request_bytes> bytes;
         send_to(to, write_address_handshake(handshake, bytes));
     }
 
     UdpSettings settings_;
     AddressCookie cookies_;
-    boost::asio::io_context context_;
-    udp::socket socket_;
+    DatagramSocket socket_;
     std::vector<std::byte> buffer_;
     std::pmr::map<udp::endpoint, PeerId> endpoints_;
     std::pmr::map<PeerId, Peer> peers_;
@@ -328,7 +311,8 @@ class UdpTransport::Socket {
     std::uint32_t datagrams_left_ = 0;
     bool is_server_;
 
-    udp::endpoint server_endpoint_;
+    DatagramRoute server_;
+    AnswerWatch answers_;
     std::uint64_t client_;
     std::uint64_t cookie_ = 0;
     std::int64_t next_request_us_ = std::numeric_limits<std::int64_t>::min();
@@ -365,6 +349,9 @@ Result<std::unique_ptr<UdpTransport>> UdpTransport::connect(std::string_view add
     const Result<udp::endpoint> server = parse_endpoint<udp>(kind, address);
     if (!server) {
         return server.error();
+    }
+    if (is_all_addresses(server->address())) {
+        return all_addresses_error(kind, address);
     }
     const Result<AddressCookie::Secret> secret = transport_secret(settings.secret, kind);
     if (!secret) {

@@ -7,6 +7,11 @@
 //     auto server = EnetTransport::listen("0.0.0.0:7777");
 //     auto client = EnetTransport::connect("203.0.113.7:7777");
 //
+// A client takes datagrams only from the address that it connects to, and ENet cannot choose the
+// address that it sends from. So a server that listens on "0.0.0.0" is reached only at the address
+// from which its system sends to the client, which is the primary one of the interface. Listen on
+// the address that clients use if the host has several.
+//
 // ENet begins to keep something of an address with the first packet that asks to connect. Here it
 // sees none before the address is proved, as udp_transport.h has it, nor one that asks to connect
 // without what the welcome told; so no client of other makers can connect. Its checksum is on,
@@ -59,6 +64,8 @@ class EnetTransport final : public SocketTransport {
     /// says, as ENet does not tell; Unsupported: libsodium does not begin.
     [[nodiscard]] static Result<std::unique_ptr<EnetTransport>> listen(
         std::string_view address, const EnetSettings& settings = {});
+    /// Errors: those of listen(), and InvalidArgument for "0.0.0.0", which is no address of a
+    /// server.
     [[nodiscard]] static Result<std::unique_ptr<EnetTransport>> connect(
         std::string_view address, const EnetSettings& settings = {});
     ~EnetTransport() override;

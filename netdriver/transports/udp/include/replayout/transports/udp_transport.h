@@ -19,6 +19,11 @@
 // name without having read one. A datagram takes nine bytes more on the wire than the driver gave.
 // docs/wire_format.md, section 17, has the bytes.
 //
+// A client takes datagrams only from the address that it connects to. A server that listens on all
+// addresses of its host answers each client from the address that the client sends to, where the
+// system has IP_PKTINFO and IPV6_RECVPKTINFO, as Linux does. Elsewhere the system chooses the
+// address: listen on the one that clients use.
+//
 // Nothing here is encrypted, and an address that changes is another peer.
 #pragma once
 
@@ -67,7 +72,8 @@ class UdpTransport final : public SocketTransport {
     /// Unsupported: libsodium does not begin.
     [[nodiscard]] static Result<std::unique_ptr<UdpTransport>> listen(
         std::string_view address, const UdpSettings& settings = {});
-    /// A socket of a client, of any port; the server is asked from tick() on.
+    /// A socket of a client, of any port; the server is asked from tick() on. Errors: those of
+    /// listen(), and InvalidArgument for "0.0.0.0" and "[::]", which are no address of a server.
     [[nodiscard]] static Result<std::unique_ptr<UdpTransport>> connect(
         std::string_view address, const UdpSettings& settings = {});
     ~UdpTransport() override;
