@@ -33,13 +33,13 @@ GROUPS = [
         netdriver/src/receiving/replication_client.cpp
         netdriver/src/receiving/replication_client_calls.cpp
         netdriver/src/receiving/replication_client_playing.cpp
+        netdriver/src/receiving/client_channels.cpp
+        netdriver/src/receiving/object_families.cpp
+        netdriver/src/receiving/object_updates.cpp
+        netdriver/src/receiving/received_amounts.cpp
+        netdriver/src/receiving/received_calls.cpp
+        netdriver/src/receiving/received_objects.cpp
         netdriver/src/receiving/replication_receiver.cpp
-        netdriver/src/receiving/replication_receiver_blocks.cpp
-        netdriver/src/receiving/replication_receiver_calls.cpp
-        netdriver/src/receiving/replication_receiver_closes.cpp
-        netdriver/src/receiving/replication_receiver_messages.cpp
-        netdriver/src/receiving/replication_receiver_playing.cpp
-        netdriver/src/receiving/replication_receiver_references.cpp
         netdriver/src/server/client_calls.cpp
         netdriver/src/server/admission.cpp
         netdriver/src/receiving/session_layouts.cpp

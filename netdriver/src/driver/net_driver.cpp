@@ -357,7 +357,7 @@ const RemoteFunctionCall* NetDriver::current_call() const noexcept {
     if (server_ != nullptr) {
         return server_->calls().runner().current_call();
     }
-    return client_ != nullptr ? client_->receiver().current_call() : nullptr;
+    return client_ != nullptr ? client_->receiver().calls().current() : nullptr;
 }
 
 ConnectionState NetDriver::state() const noexcept {

@@ -54,8 +54,9 @@ ReplicationClient::ReplicationClient(const NetDriverSettings& settings, const La
       call_context_{guids,   stats.replication,     call_scratch_, settings.sharing,
                     nullptr, settings.is_validating},
       call_encoder_(ReceiveLimits::of_client(settings.config), &memory.scratch),
-      receiver_(settings.config, connection_.now(), server_layouts_, world, guids, stats, calls_,
-                memory, handlers, is_calling_out, server, peer_log_),
+      receiver_({settings.config, connection_.now(), server_layouts_, world, guids, stats, memory,
+                 handlers, is_calling_out, server, peer_log_},
+                calls_),
       world_(world),
       guids_(guids),
       resource_(settings.resource),
@@ -85,7 +86,7 @@ void ReplicationClient::receive(PeerId peer, std::span<const std::byte> datagram
         ++stats_.packets_dropped;
         return;
     }
-    if (receiver_.is_full_of_calls()) {
+    if (receiver_.calls().is_full()) {
         ++stats_.packets_dropped;
         ++stats_.packets_over_rate;
         return;
@@ -182,7 +183,7 @@ bool ReplicationClient::receive_initial_batch(std::span<const std::byte> message
     std::uint32_t count = 0;
     if (!initial_count_.has_value() && read_initial_batch_started(message, count)) {
         initial_count_ = count;
-        receiver_.begin_initial_batch();
+        receiver_.objects().begin_initial_batch();
         return true;
     }
     if (initial_count_.has_value() && !is_initial_finished_ &&
@@ -196,11 +197,11 @@ bool ReplicationClient::receive_initial_batch(std::span<const std::byte> message
 InitialBatchProgress ReplicationClient::initial_batch() const noexcept {
     InitialBatchProgress progress;
     progress.object_count = initial_count_.value_or(0);
-    progress.spawned_count = receiver_.opened_count();
+    progress.spawned_count = receiver_.objects().opened_count();
     if (initial_count_.has_value()) {
         progress.spawned_count = std::min(progress.spawned_count, *initial_count_);
     }
-    progress.is_started = receiver_.has_begun_initial_batch();
+    progress.is_started = receiver_.objects().has_begun_initial_batch();
     progress.is_finished = is_initial_end_told_;
     return progress;
 }
@@ -212,14 +213,14 @@ CloseReason ReplicationClient::receive_destruction_notice(std::span<const std::b
     }
     while (objects.bits_left() > 0) {
         const DestroyedObject object = read_destroyed_object(objects);
-        receiver_.named_object_ended(object.guid, object.stable_name);
+        receiver_.objects().named_object_ended(object.guid, object.stable_name);
     }
     return CloseReason::None;
 }
 
 CloseReason ReplicationClient::receive_layout(std::span<const std::byte> message) {
     // Channels that are open already were opened by numbers which would now mean something else.
-    if (policy_ != LayoutPolicy::SkipUnknown || receiver_.has_channels()) {
+    if (policy_ != LayoutPolicy::SkipUnknown || !receiver_.channels().is_empty()) {
         return CloseReason::NotAllowed;
     }
     std::uint32_t name_hash = 0;

@@ -76,7 +76,7 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
     /// See NetDriver.
     void run_kept_calls(ObjectHandle object);
     void values_grew(ObjectHandle object, std::uint64_t bytes) {
-        receiver_.values_grew(object, bytes);
+        receiver_.calls().values_grew(object, bytes);
     }
     /// Goes on with calls that were more than one packet may cost.
     void run_put_off_calls();

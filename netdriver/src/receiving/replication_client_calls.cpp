@@ -15,11 +15,11 @@ CallResult ReplicationClient::call_function(ObjectHandle object, const CalledFun
     REPLAYOUT_EXPECT(!is_encoding_, CallResult::Misused,
                      "call_function: called from within a net_serialize of parameters; do it after "
                      "that call");
-    REPLAYOUT_EXPECT(!receiver_.is_asking_memory(), CallResult::Misused,
+    REPLAYOUT_EXPECT(!receiver_.world().is_asking(), CallResult::Misused,
                      "call_function: called from within object_memory() of the world; do it after "
                      "that call");
     ChannelIndex index;
-    const ActorChannel* channel = receiver_.find_channel_of(object, index);
+    const ActorChannel* channel = receiver_.channels().find_open(object, index);
     if (channel == nullptr || connection_.state() != ConnectionState::Joined) {
         return CallResult::NoChannel;
     }
@@ -37,7 +37,7 @@ CallResult ReplicationClient::call_function(ObjectHandle object, const CalledFun
                      uncallable(layout, *found, params).c_str());
     const RepFunction& called = layout.functions()[found->value];
     if (!called.runs_on_server()) {
-        void* const memory = receiver_.memory_of(object);
+        void* const memory = receiver_.world().memory_of(object);
         REPLAYOUT_EXPECT(
             memory != nullptr || !called.function->thunk, CallResult::Misused,
             "call_function: \"%s\" of object %llu, a \"%s\": object_memory() of the "
@@ -45,7 +45,7 @@ CallResult ReplicationClient::call_function(ObjectHandle object, const CalledFun
             "its memory goes",
             called.function->name.c_str(), static_cast<unsigned long long>(channel->guid.value),
             std::string(layout.name()).c_str(), static_cast<unsigned long long>(object.value));
-        receiver_.run_here(called, object, memory, params.memory());
+        receiver_.calls().run_here(called, object, memory, params.memory());
         return CallResult::Ran;
     }
     if (channel->layout != channel->local) {
@@ -113,13 +113,13 @@ CallResult ReplicationClient::encode_call(const RepLayout& layout, FunctionIndex
 }
 
 void ReplicationClient::run_kept_calls(ObjectHandle object) {
-    close_unless_none(object.is_null() ? receiver_.run_kept_calls()
-                                       : receiver_.run_kept_calls_of(object));
+    close_unless_none(object.is_null() ? receiver_.calls().run_kept()
+                                       : receiver_.calls().run_kept_of(object));
 }
 
 void ReplicationClient::run_put_off_calls() {
     if (is_open_) {
-        close_unless_none(receiver_.run_put_off_calls());
+        close_unless_none(receiver_.calls().run_put_off());
         close_when_ended();
     }
 }

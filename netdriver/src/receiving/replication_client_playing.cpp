@@ -6,7 +6,7 @@
 namespace replayout {
 
 CloseReason ReplicationClient::add_layout(std::span<const std::byte> message) {
-    REPLAYOUT_ASSERT(is_playing_ && !receiver_.has_channels());
+    REPLAYOUT_ASSERT(is_playing_ && receiver_.channels().is_empty());
     std::uint32_t name_hash = 0;
     return server_layouts_.add(message, name_hash);
 }
@@ -23,11 +23,11 @@ void ReplicationClient::begin_checkpoint() {
     connection_.play_anew();
     initial_count_.reset();
     is_initial_finished_ = false;
-    receiver_.begin_carrying_over();
+    receiver_.objects().begin_carrying_over();
 }
 
 void ReplicationClient::end_checkpoint() {
-    receiver_.end_carrying_over();
+    receiver_.objects().end_carrying_over();
 }
 
 void ReplicationClient::stop_playing() {

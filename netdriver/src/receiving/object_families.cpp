@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#include "object_families.h"
+
+#include "stable_name.h"
+
+namespace replayout {
+
+ObjectFamilies::ObjectFamilies(const SecretHash& hash, MemoryResource* resource)
+    : parts_(hash, resource),
+      named_parts_(0, hash, {}, resource),
+      family_(Allocator<std::uint32_t>(resource)) {}
+
+void ObjectFamilies::add(ActorChannel& channel, std::uint32_t index, std::string_view stable_name) {
+    parts_.add(channel.outer, index);
+    if (!stable_name.empty()) {
+        channel.name_key = stable_name_key(channel.outer, stable_name);
+        ++named_parts_[channel.name_key];
+    }
+}
+
+void ObjectFamilies::remove(ActorChannel& channel, std::uint32_t index) {
+    parts_.remove(channel.outer, index);
+    const auto found = named_parts_.find(channel.name_key);
+    if (channel.name_key != 0 && found != named_parts_.end() && --found->second == 0) {
+        named_parts_.erase(found);
+    }
+    channel.name_key = 0;
+}
+
+bool ObjectFamilies::is_shown(NetGUID outer, std::string_view stable_name) const {
+    return named_parts_.contains(stable_name_key(outer, stable_name));
+}
+
+std::span<const std::uint32_t> ObjectFamilies::family_of(std::uint32_t index,
+                                                         const ClientChannels& channels) {
+    family_.assign(1, index);
+    for (std::size_t i = 0; i < family_.size(); ++i) {
+        const std::span<const std::uint32_t> parts = parts_.of(channels[family_[i]].guid);
+        family_.insert(family_.end(), parts.begin(), parts.end());
+    }
+    return {family_.data(), family_.size()};
+}
+
+}  // namespace replayout

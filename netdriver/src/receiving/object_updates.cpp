@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+#include "object_updates.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace replayout {
+
+ObjectUpdates::ObjectUpdates(const ClientEnvironment& environment, ClientChannels& channels,
+                             ClientWorld& world, ReceivedAmounts& amounts)
+    : environment_(environment),
+      channels_(channels),
+      world_(world),
+      amounts_(amounts),
+      mentions_(environment.guids.hash(), &environment.memory.channels),
+      scratch_(&environment.memory.scratch),
+      waiting_channels_(Allocator<std::uint32_t>(&environment.memory.scratch)),
+      named_(Allocator<NetGUID>(&environment.memory.scratch)),
+      dropped_(Allocator<NetGUID>(&environment.memory.scratch)) {}
+
+ReceiveContext ObjectUpdates::context_of(const ActorChannel& channel) {
+    named_.clear();
+    dropped_.clear();
+    ReceiveContext context{environment_.guids, scratch_, amounts_.references_max(channel), &named_,
+                           &dropped_};
+    context.kept_bytes_max = amounts_.kept_bytes_max(channel);
+    context.failure = &failure_;
+    context.waits_to_notify = true;
+    return context;
+}
+
+CloseReason ObjectUpdates::skip(const ActorChannel& channel, BitReader& reader,
+                                ReceiveContext& context) {
+    ++environment_.stats.blocks_skipped;
+    return skip_properties(*channel.layout, reader, context) ? CloseReason::None
+                                                             : CloseReason::MalformedBlock;
+}
+
+CloseReason ObjectUpdates::receive(std::uint32_t index, BitReader& reader, Frame frame) {
+    // A second update of an object in one packet: each has notifies of its own, with the value
+    // before and the value after it.
+    if (index != updating_channel_ && is_waiting_to_notify(index)) {
+        run_notifies();
+    }
+    ActorChannel& channel = channels_[index];
+    ReceiveContext context = context_of(channel);
+    context.must_fill_reader = frame != Frame::Open;
+    context.more_parts_follow = frame == Frame::Part;
+    if (channel.state == ActorChannel::State::Refused) {
+        return skip(channel, reader, context);
+    }
+    // The packet may ask for at most what the limit of all objects leaves.
+    DecodeBudget& budget = *reader.budget();
+    const std::uint64_t withheld =
+        budget.allocation_bytes - std::min(budget.allocation_bytes, amounts_.bytes_left());
+    budget.allocation_bytes -= withheld;
+    const std::uint64_t granted = budget.allocation_bytes;
+    void* const object = world_.memory_of(channel);
+    if (object == nullptr) {
+        return skip(channel, reader, context);
+    }
+    const bool is_received =
+        receive_properties(*channel.layout, reader, object, channel.references, context);
+    const std::uint64_t asked = granted - budget.allocation_bytes;
+    budget.allocation_bytes += withheld;
+    amounts_.count_references(channel);
+    note_waiting(index);
+    updating_channel_ = scratch_.is_update_under_way() ? index : 0;
+    count_values(context);
+    if (!is_received) {
+        return withheld > 0 && budget.is_allocation_refused ? CloseReason::TooMuchMemory
+                                                            : CloseReason::MalformedBlock;
+    }
+    amounts_.count_bytes(channel, object, asked);
+    ++environment_.stats.blocks_received;
+    update_mentions(index);
+    return context.has_too_many_references ? CloseReason::TooManyReferences : CloseReason::None;
+}
+
+void ObjectUpdates::finish_unless_of(std::uint32_t index) {
+    if (index != updating_channel_) {
+        finish();
+    }
+}
+
+void ObjectUpdates::finish() {
+    if (updating_channel_ == 0) {
+        return;
+    }
+    const std::uint32_t index = std::exchange(updating_channel_, 0);
+    ActorChannel& channel = channels_[index];
+    ReceiveContext context = context_of(channel);
+    finish_update(*channel.layout, world_.memory_of(channel.object), channel.references, context);
+    amounts_.count_references(channel);
+    note_waiting(index);
+    update_mentions(index);
+}
+
+void ObjectUpdates::note_waiting(std::uint32_t index) {
+    // An update that was under way, and the one that ended it, may be two.
+    waiting_channels_.resize(scratch_.waiting_count(), index);
+}
+
+bool ObjectUpdates::is_waiting_to_notify(std::uint32_t index) const noexcept {
+    return std::find(waiting_channels_.begin(), waiting_channels_.end(), index) !=
+           waiting_channels_.end();
+}
+
+void ObjectUpdates::run_notifies() {
+    if (waiting_channels_.empty()) {
+        return;
+    }
+    for (std::size_t place = 0; place < waiting_channels_.size(); ++place) {
+        const ActorChannel& channel = channels_[waiting_channels_[place]];
+        if (void* const object = world_.memory_of(channel)) {
+            run_waiting_notifies(scratch_, place, *channel.layout, object);
+        }
+    }
+    scratch_.drop_waiting();
+    waiting_channels_.clear();
+}
+
+void ObjectUpdates::count_values(const ReceiveContext& context) {
+    environment_.stats.values_refused += context.values_refused;
+    environment_.stats.values_failed += context.values_failed;
+    environment_.stats.values_unmapped += context.values_unmapped;
+    if (!failure_.empty()) {
+        environment_.log(LogLevel::Error, failure_);
+        failure_.clear();
+    }
+}
+
+void ObjectUpdates::update_mentions(std::uint32_t index) {
+    const ReceivingRepState& references = channels_[index].references;
+    for (const NetGUID guid : dropped_) {
+        if (!references.names(guid)) {
+            mentions_.remove(guid, index);
+        }
+    }
+    for (const NetGUID guid : named_) {
+        mentions_.add(guid, index);
+    }
+}
+
+void ObjectUpdates::forget_mentions(std::uint32_t index) {
+    NetGUID last;  // many in a row name the same
+    for (const auto& [path, reference] : channels_[index].references.references()) {
+        if (reference.guid != last) {
+            mentions_.remove(reference.guid, index);
+            last = reference.guid;
+        }
+    }
+    for (const auto& [path, value] : channels_[index].references.values()) {
+        for (const NetGUID guid : value.guids) {
+            mentions_.remove(guid, index);
+        }
+    }
+}
+
+void ObjectUpdates::rebind(NetGUID guid, ObjectHandle target) {
+    // An update that ended in this packet has notifies of its own, before this one begins.
+    const auto& mentioning = mentions_.of(guid);
+    if (std::any_of(mentioning.begin(), mentioning.end(),
+                    [this](std::uint32_t index) { return is_waiting_to_notify(index); })) {
+        run_notifies();
+    }
+    for (const std::uint32_t index : mentions_.of(guid)) {
+        ActorChannel* channel = channels_.find(index);
+        // Of one that is dormant too: its references are the engine's to follow all the same.
+        if (channel == nullptr || channel->object.is_null()) {
+            continue;
+        }
+        void* const object = world_.memory_of(*channel);
+        if (object == nullptr) {
+            continue;
+        }
+        ReceiveContext context = context_of(*channel);
+        context.waits_to_notify = !target.is_null();  // what goes is there until they ran
+        rebind_references(*channel->layout, object, channel->references, guid, target, context);
+        note_waiting(index);
+        amounts_.count_references(*channel);
+        count_values(context);
+    }
+}
+
+bool ObjectUpdates::spend_rebind(NetGUID guid, DecodeBudget& budget) const {
+    // Before it begins: half of it would leave references to an object that is gone.
+    std::size_t steps = 0;
+    for (const std::uint32_t index : mentions_.of(guid)) {
+        steps += channels_[index].references.rebind_steps(guid);
+    }
+    if (steps > budget.steps) {
+        return false;
+    }
+    budget.steps -= steps;
+    return true;
+}
+
+}  // namespace replayout

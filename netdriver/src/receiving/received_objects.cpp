@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: MIT
+#include "received_objects.h"
+
+#include <replayout/reflection/hash.h>
+
+#include "stable_name.h"
+
+#include <string>
+#include <utility>
+
+namespace replayout {
+
+ReceivedObjects::ReceivedObjects(const ClientEnvironment& environment, ClientChannels& channels,
+                                 ReceivedAmounts& amounts, ObjectUpdates& updates,
+                                 ReceivedCalls& calls)
+    : environment_(environment),
+      channels_(channels),
+      amounts_(amounts),
+      updates_(updates),
+      calls_(calls),
+      families_(environment.guids.hash(), &environment.memory.channels),
+      awaited_(environment.guids.hash(), channels, &environment.memory.channels),
+      channels_by_name_(0, environment.guids.hash(), {}, &environment.memory.channels) {}
+
+bool ReceivedObjects::must_wait(std::uint32_t index, const BunchHeader& header,
+                                std::span<const std::byte> payload) {
+    const ActorChannel& channel = channels_[index];
+    OpenMessage open;
+    if (!header.is_open || channel.is_open() || channel.is_closing ||
+        channel.state == ActorChannel::State::Dormant || !read_open(payload, open) ||
+        open.outer.is_null() || channels_.contains(open.outer)) {
+        return false;
+    }
+    awaited_.wait(index, open.outer);
+    return true;
+}
+
+void ReceivedObjects::bunch_arrived(std::uint32_t index, const BunchHeader& header,
+                                    std::span<const std::byte> payload, DecodeBudget& budget) {
+    if (header.is_open && channels_[index].is_carried_over) {
+        leave_to_another(index, payload, budget);
+    }
+    if (header.is_close && !channels_[index].is_open()) {
+        // Ahead of its open. If that waits for an outer it need not any more.
+        channels_[index].is_closing = true;
+        awaited_.set_ready(index);
+    }
+}
+
+CloseReason ReceivedObjects::receive_open(std::uint32_t index, std::span<const std::byte> payload,
+                                          DecodeBudget& budget) {
+    ActorChannel& channel = channels_[index];
+    OpenMessage open;
+    if (!read_open(payload, open) || channel.is_open()) {
+        return CloseReason::MalformedBunch;
+    }
+    const SessionLayouts::Entry layouts =
+        environment_.layouts.find(open.layout_number, open.archetype);
+    if (layouts.reading == nullptr) {
+        return CloseReason::MalformedBunch;
+    }
+    if (channel.state == ActorChannel::State::Dormant) {
+        return reopen(channel, open);
+    }
+    if (channels_.contains(open.guid) || !updates_.spend_rebind(open.guid, budget)) {
+        return CloseReason::MalformedBunch;
+    }
+    channel.guid = open.guid;
+    channel.class_number = open.layout_number;
+    channel.layout = layouts.reading;
+    channel.local = layouts.local;
+    channel.role = open.role;
+    channels_.opened(open.guid, index);
+    ++environment_.stats.channels_opened;
+    begin_initial_batch();  // its message may come later
+    opened_count_ += open.outer.is_null() ? 1u : 0u;
+    awaited_.end_wait(index);
+    awaited_.arrived(open.guid);
+    const ActorChannel* outer = channels_.find(open.outer);
+    const bool may_spawn = open.outer.is_null() || (outer != nullptr && !outer->object.is_null());
+    ObjectHandle spawned;
+    if (layouts.local != nullptr && may_spawn) {
+        channel.handler = handler_of(*layouts.local);
+        spawned = channel.handler->spawn({open.guid, *layouts.local, open.archetype, open.role,
+                                          outer == nullptr ? ObjectHandle() : outer->object,
+                                          open.parameters});
+    }
+    // A server may tell of one name twice, so the world may have found what is shown already.
+    if (spawned.is_null() || !environment_.guids.find_guid(spawned).is_null()) {
+        channel.state = ActorChannel::State::Refused;
+        if (may_spawn) {
+            log_refusal(channel, open, spawned);  // else its outer is gone, or was refused
+        }
+        return CloseReason::None;
+    }
+    channel.object = spawned;
+    channel.state = ActorChannel::State::Open;
+    channel.outer = open.outer;
+    if (outer != nullptr) {
+        families_.add(channel, index, open.parameters.stable_name);
+    } else if (!open.parameters.stable_name.empty()) {
+        channel.name_hash = hash64(open.parameters.stable_name);
+        channels_by_name_.emplace(channel.name_hash, index);
+    }
+    environment_.guids.bind(open.guid, channel.object);
+    updates_.rebind(open.guid, channel.object);
+    return CloseReason::None;
+}
+
+CloseReason ReceivedObjects::reopen(ActorChannel& channel, const OpenMessage& open) {
+    if (open.guid != channel.guid || open.layout_number != channel.class_number) {
+        return CloseReason::MalformedBunch;
+    }
+    channel.is_carried_over = false;
+    // What was refused stays so: what comes now is what changed since, and not a whole object.
+    channel.state =
+        channel.object.is_null() ? ActorChannel::State::Refused : ActorChannel::State::Open;
+    ++environment_.stats.channels_opened;
+    set_role(channel, open.role);
+    return CloseReason::None;
+}
+
+void ReceivedObjects::log_refusal(const ActorChannel& channel, const OpenMessage& open,
+                                  ObjectHandle spawned) {
+    std::string text = channel.local == nullptr ? "there is no class or archetype here for object "
+                       : !spawned.is_null()     ? "what was spawned is shown already for object "
+                       : open.parameters.stable_name.empty() ? "nothing was spawned for object "
+                                                             : "nothing was found for object ";
+    text += std::to_string(open.guid.value) + " of class \"" + std::string(channel.layout->name()) +
+            '"';
+    if (open.archetype.value != 0) {
+        text += ", archetype " + std::to_string(open.archetype.value);
+    }
+    if (!open.parameters.stable_name.empty()) {
+        text += ", stable name \"" + std::string(open.parameters.stable_name) + '"';
+    }
+    environment_.log(LogLevel::Error, text);
+}
+
+SpawnHandler* ReceivedObjects::handler_of(const RepLayout& layout) const noexcept {
+    const auto found = environment_.handlers.find(&layout);
+    return found == environment_.handlers.end() ? &environment_.world : found->second;
+}
+
+void ReceivedObjects::set_role(ActorChannel& channel, const ObjectRole& role) {
+    const ObjectRole previous = std::exchange(channel.role, role);
+    if (previous != role && !channel.object.is_null()) {
+        environment_.world.role_changed(channel.object, previous, role);
+    }
+}
+
+void ReceivedObjects::named_object_ended(NetGUID guid, std::string_view stable_name) {
+    const auto shown = channels_by_name_.find(hash64(stable_name));
+    if (shown == channels_by_name_.end()) {
+        environment_.world.destroy_named(stable_name);
+        return;
+    }
+    // Between channels there is no order. The close of what is shown may be on its way still; or
+    // this is told again, and another object has the name by now.
+    ActorChannel& channel = channels_[shown->second];
+    channel.is_destroyed = channel.is_destroyed || guid >= channel.guid;
+}
+
+void ReceivedObjects::begin_initial_batch() {
+    if (!has_begun_batch_) {
+        has_begun_batch_ = true;
+        environment_.world.initial_batch_started();
+    }
+}
+
+CloseReason ReceivedObjects::receive_message(std::uint32_t index,
+                                             std::span<const std::byte> payload) {
+    BitReader reader(payload);
+    switch (static_cast<ObjectMessageKind>(reader.read_bits(8))) {
+        case ObjectMessageKind::Role:
+            return receive_role(channels_[index], reader);
+        case ObjectMessageKind::PartsDestroyed:
+            return receive_destroyed_parts(channels_[index], reader);
+    }
+    return CloseReason::MalformedBunch;
+}
+
+CloseReason ReceivedObjects::receive_role(ActorChannel& channel, BitReader& reader) {
+    const std::uint64_t bits = reader.read_packed_uint();
+    ObjectRole role;
+    if (reader.failed() || reader.bits_left() != 0 || !read_role(bits, role)) {
+        return CloseReason::MalformedBunch;
+    }
+    set_role(channel, role);
+    return CloseReason::None;
+}
+
+CloseReason ReceivedObjects::receive_destroyed_parts(const ActorChannel& channel,
+                                                     BitReader& reader) {
+    BitReader names = reader;
+    do {
+        (void)read_stable_name(reader);
+    } while (!reader.failed() && reader.bits_left() > 0);
+    if (reader.failed()) {
+        return CloseReason::MalformedBunch;
+    }
+    while (!channel.object.is_null() && names.bits_left() > 0) {
+        const std::string_view name = read_stable_name(names);
+        // One that is shown goes by its own close: the name was given again meanwhile, or that is
+        // still on its way.
+        if (!families_.is_shown(channel.guid, name)) {
+            environment_.world.destroy_part(channel.object, name);
+        }
+    }
+    return CloseReason::None;
+}
+
+CloseReason ReceivedObjects::receive_close(std::uint32_t index, std::span<const std::byte> payload,
+                                           DecodeBudget& budget) {
+    BitReader reader(payload);
+    const auto reason = static_cast<ChannelCloseReason>(reader.read_bits(8));
+    if (reader.failed() || reader.bits_left() != 0) {
+        return CloseReason::MalformedBunch;
+    }
+    if (reason >= ChannelCloseReason::Disconnected) {
+        return CloseReason::MalformedBunch;
+    }
+    const bool stays = reason == ChannelCloseReason::Dormancy;
+    if (!stays && !spend_close(index, budget)) {
+        return CloseReason::MalformedBunch;
+    }
+    updates_.run_notifies();
+    const CloseReason called = calls_.run_last_of(index);
+    if (!stays) {
+        close(index, reason);
+        return called;
+    }
+    if (!channels_[index].is_open()) {
+        return called;  // a call ended the connection
+    }
+    channels_[index].state = ActorChannel::State::Dormant;
+    channels_[index].receiver.reset();
+    calls_.drop_of(index);
+    ++environment_.stats.channels_closed;
+    ++environment_.stats.channels_dormant;
+    return called;
+}
+
+bool ReceivedObjects::spend_close(std::uint32_t index, DecodeBudget& budget) {
+    for (const std::uint32_t part : families_.family_of(index, channels_)) {
+        if (!updates_.spend_rebind(channels_[part].guid, budget)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void ReceivedObjects::release(std::uint32_t index, ChannelCloseReason reason) {
+    ActorChannel& channel = channels_[index];
+    if (channel.object.is_null()) {
+        return;
+    }
+    updates_.forget_mentions(index);
+    amounts_.forget_bytes(channel);
+    channel.references.clear();
+    amounts_.count_references(channel);
+    families_.remove(channel, index);
+    environment_.guids.unbind(channel.guid);
+    updates_.rebind(channel.guid, ObjectHandle{});
+    channel.handler->despawn(channel.object, reason);
+    channel.object = ObjectHandle{};
+    channel.handler = nullptr;
+    channel.outer = NetGUID{};
+    channel.role = ObjectRole();
+    calls_.drop_of(index);
+}
+
+void ReceivedObjects::close(std::uint32_t index, ChannelCloseReason reason) {
+    ActorChannel& channel = channels_[index];
+    if (channel.state == ActorChannel::State::Closed) {
+        return;
+    }
+    updates_.run_notifies();  // a value that waits to be told may name what goes
+    environment_.stats.channels_closed += channel.is_open() ? 1u : 0u;
+    // What is a part of it goes with it, and first. Their channels stay until their own closes
+    // come; until then what arrives on them is thrown away.
+    const std::span<const std::uint32_t> family = families_.family_of(index, channels_);
+    for (const std::uint32_t member : family) {
+        families_.forget_parts_of(channels_[member].guid);  // at once, not part by part
+    }
+    for (std::size_t i = family.size(); i > 1; --i) {
+        ActorChannel& part = channels_[family[i - 1]];
+        release(family[i - 1], reason);
+        if (part.state == ActorChannel::State::Open) {
+            part.state = ActorChannel::State::Refused;
+        }
+    }
+    const bool stays_alive =
+        reason == ChannelCloseReason::Relevancy || reason == ChannelCloseReason::Disconnected;
+    release(index, channel.is_destroyed && stays_alive ? ChannelCloseReason::Destroyed : reason);
+    const auto named = channels_by_name_.find(std::exchange(channel.name_hash, 0));
+    if (named != channels_by_name_.end() && named->second == index) {
+        channels_by_name_.erase(named);
+    }
+    channel.is_destroyed = false;
+    channels_.closed(channel.guid);
+    channel.state = ActorChannel::State::Closed;
+    channel.guid = NetGUID{};
+    channel.layout = nullptr;
+    channel.local = nullptr;
+    channel.is_closing = false;
+    calls_.drop_of(index);
+    channel.references.clear();
+    amounts_.count_references(channel);
+    channel.receiver.reset();
+}
+
+void ReceivedObjects::close_all() {
+    updates_.finish();
+    updates_.run_notifies();
+    for (std::uint32_t index = 0; index < channels_.count(); ++index) {
+        if (channels_.find(index) != nullptr) {
+            close(index, ChannelCloseReason::Disconnected);
+            channels_[index].receiver.reset();
+        }
+    }
+    calls_.clear();
+}
+
+void ReceivedObjects::begin_carrying_over() {
+    updates_.finish();
+    for (std::uint32_t index = 0; index < channels_.count(); ++index) {
+        if (channels_.find(index) != nullptr) {
+            carry_over(index);
+        }
+    }
+    calls_.clear_received();
+    awaited_.clear_ready();
+}
+
+void ReceivedObjects::carry_over(std::uint32_t index) {
+    ActorChannel& channel = channels_[index];
+    channel.receiver.reset();
+    channel.is_closing = false;
+    if (!channel.awaited.is_null()) {
+        awaited_.end_wait(index);
+    }
+    if (channel.state != ActorChannel::State::Closed) {
+        channel.state = ActorChannel::State::Dormant;
+        channel.is_carried_over = true;
+        channel.references.carry_over_deltas();
+    }
+}
+
+void ReceivedObjects::leave_to_another(std::uint32_t index, std::span<const std::byte> payload,
+                                       DecodeBudget& budget) {
+    OpenMessage open;
+    if (!read_open(payload, open) || open.guid == channels_[index].guid) {
+        return;
+    }
+    updates_.finish();  // it may be of what goes with that, and what names it is set
+    if (spend_close(index, budget)) {
+        channels_[index].is_carried_over = false;
+        close(index, ChannelCloseReason::Relevancy);
+    }
+}
+
+void ReceivedObjects::end_carrying_over() {
+    updates_.finish();
+    for (std::uint32_t index = 0; index < channels_.count(); ++index) {
+        if (channels_.find(index) != nullptr && channels_[index].is_carried_over) {
+            channels_[index].is_carried_over = false;
+            close(index, ChannelCloseReason::Relevancy);
+        }
+    }
+}
+
+}  // namespace replayout
