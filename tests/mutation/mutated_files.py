@@ -31,8 +31,9 @@ GROUPS = [
         netdriver/src/delivery/remote_function_receiver.cpp
         netdriver/src/calls/remote_function_runner.cpp
         netdriver/src/receiving/replication_client.cpp
-        netdriver/src/receiving/replication_client_calls.cpp
-        netdriver/src/receiving/replication_client_playing.cpp
+        netdriver/src/receiving/layout_handshake.cpp
+        netdriver/src/receiving/outgoing_calls.cpp
+        netdriver/src/receiving/received_batch.cpp
         netdriver/src/receiving/client_channels.cpp
         netdriver/src/receiving/object_families.cpp
         netdriver/src/receiving/object_updates.cpp

@@ -17,11 +17,12 @@
 #include <replayout/netdriver/time.h>
 #include <replayout/netdriver/transport.h>
 
-#include "call_limiter.h"
-#include "layout_messages.h"
+#include "client_environment.h"
+#include "layout_handshake.h"
 #include "layout_table.h"
 #include "net_connection.h"
-#include "remote_function_encoder.h"
+#include "outgoing_calls.h"
+#include "received_batch.h"
 #include "remote_function_sender.h"
 #include "replication_receiver.h"
 #include "session_layouts.h"
@@ -65,13 +66,15 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
     void begin_checkpoint();
     /// It was played; what it did not show goes.
     void end_checkpoint();
-    [[nodiscard]] bool has_begun() const noexcept { return initial_count_.has_value(); }
+    [[nodiscard]] bool has_begun() const noexcept { return batch_.has_begun(); }
     /// Despawns everything. Nothing is told of it, and nothing played any more.
     void stop_playing();
 
     /// See NetDriver.
     [[nodiscard]] CallResult call_function(ObjectHandle object, const CalledFunction& function,
-                                           const CallParams& params);
+                                           const CallParams& params) {
+        return outgoing_calls_.call_function(object, function, params);
+    }
 
     /// See NetDriver.
     void run_kept_calls(ObjectHandle object);
@@ -82,7 +85,7 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
     void run_put_off_calls();
 
     [[nodiscard]] const NetConnection& connection() const noexcept { return connection_; }
-    [[nodiscard]] InitialBatchProgress initial_batch() const noexcept;
+    [[nodiscard]] InitialBatchProgress initial_batch() const noexcept { return batch_.progress(); }
     [[nodiscard]] const ReplicationReceiver& receiver() const noexcept { return receiver_; }
     [[nodiscard]] const RepLayout* server_layout(std::string_view class_name) const noexcept {
         return server_layouts_.find(class_name);
@@ -102,59 +105,28 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
     void bunch_lost(const BunchTag&) override {}
     void call_delivered(const SentCall& name) override { calls_.delivered(name); }
     void call_lost(const SentCall& name) override { stats_.calls_dropped += calls_.lost(name); }
-    [[nodiscard]] CallResult encode_call(const RepLayout& layout, FunctionIndex function,
-                                         const void* params);
-    void log_not_owned(const ActorChannel& channel, std::string_view function);
-    /// Whether the rates let this client call the function now. If not, logs that once for each
-    /// function.
-    [[nodiscard]] bool may_call(const RepLayout& layout, FunctionIndex function, CallKind kind,
-                                std::size_t bytes);
-    void send_calls();
-    [[nodiscard]] CloseReason receive_layout(std::span<const std::byte> message);
-    [[nodiscard]] CloseReason receive_refusal(const RefusedLayout& refused);
-    /// Our layout differs from the one that the server describes, so the connection ends.
-    void find_described(std::span<const std::byte> message);
-    /// For the log of both ends, when the connection is closed.
-    void tell_difference(ClassDifference difference);
     [[nodiscard]] CloseReason receive_destruction_notice(std::span<const std::byte> message);
-    /// False: it is no message of the initial batch.
-    [[nodiscard]] bool receive_initial_batch(std::span<const std::byte> message);
-    void send_hello(const NetConfig& config);
     void close_unless_none(CloseReason reason);
     void close_when_ended();
     /// Where something waits for too long for what did not come.
     void close_when_stuck(NetTime now);
 
-    const LayoutTable& layouts_;
-    LayoutPolicy policy_;
     NetStats& stats_;
     PeerLog peer_log_;
     CloseLog close_log_;
     NetConnection connection_;
     SessionLayouts server_layouts_;
+    const ClientEnvironment environment_;
+    LayoutHandshake handshake_;
     RemoteFunctionSender calls_;
-    CallLimiter limiter_;
-    Vector<ChannelIndex> waiting_channels_;  // scratch: with a call that waits
-    SendScratch call_scratch_;
-    SendContext call_context_;
-    RemoteFunctionEncoder call_encoder_;
-    bool is_encoding_ = false;  // a call: a net_serialize of its parameters may be running
     ReplicationReceiver receiver_;
-    NetWorld& world_;
-    NetGUIDCache& guids_;
-    ClassDifference difference_;  // for which the connection ends
-    std::string difference_sentence_;
-    MemoryResource* resource_;
-    std::size_t message_bytes_max_;  // to the server on the control channel
-    std::uint32_t waiting_timeout_ms_;
+    ReceivedBatch batch_;
+    OutgoingCalls outgoing_calls_;
     NetTime next_look_{std::numeric_limits<std::int64_t>::min()};  // for what waits
     bool is_open_ = true;
     bool is_playing_ = false;
     bool is_join_told_ = false;
     bool is_end_told_ = false;
-    std::optional<std::uint32_t> initial_count_;  // what the server said of the initial batch
-    bool is_initial_finished_ = false;
-    bool is_initial_end_told_ = false;
 };
 
 }  // namespace replayout

@@ -22,7 +22,7 @@ namespace replayout {
 
 class ReplicationReceiver final : private ReliableMessageHandler {
   public:
-    /// `environment` is copied; what it refers to outlives the receiver, as `outgoing_calls` does.
+    /// Both outlive the receiver.
     ReplicationReceiver(const ClientEnvironment& environment, RemoteFunctionSender& outgoing_calls);
     ReplicationReceiver(const ReplicationReceiver&) = delete;
     ReplicationReceiver& operator=(const ReplicationReceiver&) = delete;
@@ -64,7 +64,7 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     [[nodiscard]] CloseReason receive_block(BitReader& reader, ChannelIndex& last_channel);
     [[nodiscard]] bool may_take_block(ActorChannel& channel) const noexcept;
 
-    const ClientEnvironment environment_;
+    const ClientEnvironment& environment_;
     ClientChannels channels_;
     ClientWorld world_;
     ReceivedAmounts amounts_;

@@ -1,17 +1,34 @@
 // SPDX-License-Identifier: MIT
-// Remote calls that a client makes.
+#include "outgoing_calls.h"
+
 #include "call_refusals.h"
-#include "replication_client.h"
+#include "value_scope.h"
 
 #include <algorithm>
 #include <string>
 
-#include "value_scope.h"
-
 namespace replayout {
 
-CallResult ReplicationClient::call_function(ObjectHandle object, const CalledFunction& function,
-                                            const CallParams& params) {
+OutgoingCalls::OutgoingCalls(const ClientEnvironment& environment,
+                             const NetDriverSettings& settings, const LayoutTable& layouts,
+                             NetConnection& connection, RemoteFunctionSender& calls,
+                             ReplicationReceiver& receiver, bool has_server)
+    : environment_(environment),
+      layouts_(layouts),
+      connection_(connection),
+      calls_(calls),
+      receiver_(receiver),
+      has_server_(has_server),
+      limiter_(settings.config, CallLimiter::Side::Client, environment.now,
+               &environment.memory.in_flight),
+      waiting_channels_(Allocator<ChannelIndex>(&environment.memory.scratch)),
+      scratch_(&environment.memory.scratch),
+      context_{environment.guids, environment.stats.replication, scratch_, settings.sharing,
+               nullptr,           settings.is_validating},
+      encoder_(ReceiveLimits::of_client(settings.config), &environment.memory.scratch) {}
+
+CallResult OutgoingCalls::call_function(ObjectHandle object, const CalledFunction& function,
+                                        const CallParams& params) {
     REPLAYOUT_EXPECT(!is_encoding_, CallResult::Misused,
                      "call_function: called from within a net_serialize of parameters; do it after "
                      "that call");
@@ -23,14 +40,13 @@ CallResult ReplicationClient::call_function(ObjectHandle object, const CalledFun
     if (channel == nullptr || connection_.state() != ConnectionState::Joined) {
         return CallResult::NoChannel;
     }
-    if (is_playing_) {
+    if (!has_server_) {
         return CallResult::NoChannel;  // nobody is there to run it
     }
     const RepLayout& layout = *channel->local;
     const std::optional<FunctionIndex> found = find_called(layout, function);
     if (!found.has_value()) {
-        peer_log_.write(LogLevel::Warning, connection_.peer(),
-                        unknown_function(layout, function.name).c_str(), connection_.now());
+        environment_.log(LogLevel::Warning, unknown_function(layout, function.name).c_str());
         return CallResult::UnknownFunction;
     }
     REPLAYOUT_EXPECT(is_callable(layout, *found, params), CallResult::Misused, "%s",
@@ -56,11 +72,11 @@ CallResult ReplicationClient::call_function(ObjectHandle object, const CalledFun
         return CallResult::NotOwned;
     }
     const bool is_reliable = called.has(FunctionFlags::Reliable);
-    const CallResult result = encode_call(layout, *found, params.memory());
+    const CallResult result = encode(layout, *found, params.memory());
     if (result != CallResult::Sent) {
         return result;
     }
-    const std::size_t bytes = call_encoder_.bytes().size();
+    const std::size_t bytes = encoder_.bytes().size();
     const CallKind kind = call_kind_of(is_reliable, called.has(FunctionFlags::Update));
     // Updates leave half of what may be under way to all other calls.
     const bool has_room = kind == CallKind::Update ? calls_.has_room_for_update(bytes)
@@ -68,70 +84,51 @@ CallResult ReplicationClient::call_function(ObjectHandle object, const CalledFun
     if (!has_room || !may_call(layout, *found, kind, bytes)) {
         return CallResult::Full;
     }
-    (void)calls_.add(index, *found, is_reliable, call_encoder_.bytes());
+    (void)calls_.add(index, *found, is_reliable, encoder_.bytes());
     return CallResult::Sent;
 }
 
-void ReplicationClient::log_not_owned(const ActorChannel& channel, std::string_view function) {
-    peer_log_.write_printable(
-        LogLevel::Warning, connection_.peer(),
+void OutgoingCalls::log_not_owned(const ActorChannel& channel, std::string_view function) {
+    environment_.log_printable(
+        LogLevel::Warning,
         "a call of \"" + std::string(function) + "\" of object " +
             std::to_string(channel.guid.value) + ", of class \"" +
             std::string(channel.local->name()) +
             "\", is not made: this client does not own it, and a server runs the calls of an "
             "object's owner alone: the server makes it this client's, with NetDriver::set_owner(), "
             "or "
-            "assign_client_authority() in Unity's words",
-        connection_.now());
+            "assign_client_authority() in Unity's words");
 }
 
-bool ReplicationClient::may_call(const RepLayout& layout, FunctionIndex function, CallKind kind,
-                                 std::size_t bytes) {
+bool OutgoingCalls::may_call(const RepLayout& layout, FunctionIndex function, CallKind kind,
+                             std::size_t bytes) {
     const std::uint32_t number = layouts_.number_of(layout);
     if (limiter_.take(number, function, kind, bytes, connection_.now())) {
         return true;
     }
     if (kind != CallKind::Update &&
         limiter_.note_refused(number, function, kind, connection_.now())) {
-        peer_log_.write(LogLevel::Warning, {},
-                        "calls of \"" + std::string(layout.name()) + "." +
-                            std::string(layout.functions()[function.value].function->name) +
-                            "\" are refused: they are more than "
-                            "NetConfig::function_calls_per_second_max, or all calls are more than "
-                            "calls_per_second_max",
-                        connection_.now());
+        environment_.peer_log.write(
+            LogLevel::Warning, {},
+            "calls of \"" + std::string(layout.name()) + "." +
+                std::string(layout.functions()[function.value].function->name) +
+                "\" are refused: they are more than "
+                "NetConfig::function_calls_per_second_max, or all calls are more than "
+                "calls_per_second_max",
+            connection_.now());
     }
     return false;
 }
 
-CallResult ReplicationClient::encode_call(const RepLayout& layout, FunctionIndex function,
-                                          const void* params) {
+CallResult OutgoingCalls::encode(const RepLayout& layout, FunctionIndex function,
+                                 const void* params) {
     const ValueScope encoding(is_encoding_, true);
     const CallResult result =
-        call_encoder_.set(layout, function, params, guids_, call_context_.counters);
-    return result == CallResult::Sent ? call_encoder_.write(call_context_) : result;
+        encoder_.set(layout, function, params, environment_.guids, context_.counters);
+    return result == CallResult::Sent ? encoder_.write(context_) : result;
 }
 
-void ReplicationClient::run_kept_calls(ObjectHandle object) {
-    close_unless_none(object.is_null() ? receiver_.calls().run_kept()
-                                       : receiver_.calls().run_kept_of(object));
-}
-
-void ReplicationClient::run_put_off_calls() {
-    if (is_open_) {
-        close_unless_none(receiver_.calls().run_put_off());
-        close_when_ended();
-    }
-}
-
-void ReplicationClient::close_unless_none(CloseReason reason) {
-    if (reason != CloseReason::None) {
-        connection_.blame(receiver_.refused_place());
-        connection_.close(reason, connection_.now());
-    }
-}
-
-void ReplicationClient::send_calls() {
+void OutgoingCalls::send() {
     PacketSender& packets = connection_.packets();
     waiting_channels_.clear();
     for (auto call = calls_.calls().begin(); call != calls_.calls().end();) {
