@@ -193,7 +193,7 @@ class PacketSender final : private PacketNotifyHandler {
     /// The same at the beginning of a flush, before calls are written. Values wait until these are,
     /// if it is the turn of these. `do_values_wait`: there are values of which no part is here yet.
     [[nodiscard]] bool write_first_bunches(bool do_values_wait);
-    /// In this flush, behind values.
+    /// Some call found no room in this flush.
     void calls_found_no_room() noexcept { did_calls_find_room_ = false; }
     /// Values go before calls in this flush, and none of them found room so far.
     [[nodiscard]] bool is_values_turn() const noexcept {

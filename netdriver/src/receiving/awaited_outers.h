@@ -26,7 +26,7 @@ class AwaitedOuters {
             awaiting_.add(outer, index);
         }
     }
-    /// The open that waits on this channel, if one does, waits no more.
+    /// The open that waits on this channel, if one does, no longer waits.
     void end_wait(std::uint32_t index) {
         awaiting_.remove(std::exchange(channels_[index].awaited, NetGUID()), index);
     }

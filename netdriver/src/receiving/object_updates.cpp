@@ -166,7 +166,7 @@ void ObjectUpdates::rebind(NetGUID guid, ObjectHandle target) {
     }
     for (const std::uint32_t index : mentions_.of(guid)) {
         ActorChannel* channel = channels_.find(index);
-        // Of one that is dormant too: its references are the engine's to follow all the same.
+        // A dormant channel too: the engine follows its references all the same.
         if (channel == nullptr || channel->object.is_null()) {
             continue;
         }

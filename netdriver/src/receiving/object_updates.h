@@ -69,8 +69,8 @@ class ObjectUpdates {
     Vector<std::uint32_t> waiting_channels_;  // of the updates whose notifies wait, in their order
     Vector<NetGUID> named_;                   // by the block being read
     Vector<NetGUID> dropped_;                 // by the block being read
-    // Of which parts have arrived, and not the last; 0: none. Anything else that arrives ends its
-    // update, so there is one in a connection at most.
+    // Parts of its block have arrived, but not the last; 0: there is no such channel. Anything else
+    // that arrives ends its update, so there is one in a connection at most.
     std::uint32_t updating_channel_ = 0;
     std::string failure_;  // of the value that failed last, until it is logged
 };

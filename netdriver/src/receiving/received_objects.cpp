@@ -156,7 +156,7 @@ void ReceivedObjects::named_object_ended(NetGUID guid, std::string_view stable_n
         return;
     }
     // Between channels there is no order. The close of what is shown may be on its way still; or
-    // this is told again, and another object has the name by now.
+    // the server may say this again, and another object has the name by now.
     ActorChannel& channel = channels_[shown->second];
     channel.is_destroyed = channel.is_destroyed || guid >= channel.guid;
 }

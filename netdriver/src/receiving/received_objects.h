@@ -33,7 +33,7 @@ class ReceivedObjects {
                                            DecodeBudget& budget);
     [[nodiscard]] CloseReason receive_close(std::uint32_t index, std::span<const std::byte> payload,
                                             DecodeBudget& budget);
-    /// What this client is to the object, or which of the parts that it makes itself are no more.
+    /// What this client is to the object, or which of the parts that it makes itself are gone.
     [[nodiscard]] CloseReason receive_message(std::uint32_t index,
                                               std::span<const std::byte> payload);
     /// The open that comes waits for its outer.
@@ -45,12 +45,12 @@ class ReceivedObjects {
     /// Channels on which something may go on.
     [[nodiscard]] AwaitedOuters& awaited() noexcept { return awaited_; }
 
-    /// The world is told, if it was not.
+    /// Tells the world, if it has not been told.
     void begin_initial_batch();
     [[nodiscard]] bool has_begun_initial_batch() const noexcept { return has_begun_batch_; }
     /// Objects that came, without their parts.
     [[nodiscard]] std::uint32_t opened_count() const noexcept { return opened_count_; }
-    /// The object with that stable name is no more, and its channel was not closed for that.
+    /// The object with that stable name is gone, and its channel was not closed for that.
     void named_object_ended(NetGUID guid, std::string_view stable_name);
 
     /// Every object is despawned.
@@ -72,7 +72,7 @@ class ReceivedObjects {
     /// spent.
     [[nodiscard]] bool spend_close(std::uint32_t index, DecodeBudget& budget);
     void close(std::uint32_t index, ChannelCloseReason reason);
-    /// The object of a channel is no more a client's.
+    /// The object of a channel is no longer the client's.
     void release(std::uint32_t index, ChannelCloseReason reason);
     void carry_over(std::uint32_t index);
     /// The channel of what was carried over is about to open, maybe for something else.

@@ -219,7 +219,7 @@ TEST_CASE("U08 ClientToServer: what is forged changes nothing, and is counted", 
 }
 
 // All of a component is more than what a call costs that asks for it.
-TEST_CASE("ClientToServer: an owner that asks for everything again is told it once a second",
+TEST_CASE("ClientToServer: an owner that asks for everything again is sent it once a second",
           "[syncvar]") {
     Duel duel;
     duel.owner().name = std::string(1'000, 'x');
