@@ -403,8 +403,8 @@ class PacketSender final : private PacketNotifyHandler {
     // Whose turn it is: values or calls.
     bool are_calls_first_ = false;
     bool is_any_call_written_ = false;   // in this flush
-    bool is_any_value_written_ = false;  // likewise
-    bool did_calls_find_room_ = true;    // likewise
+    bool is_any_value_written_ = false;  // in this flush
+    bool did_calls_find_room_ = true;    // in this flush
     FateCost fate_cost_;                 // of all that is under way
     ArrivalCredit credit_;
     BandwidthBudget budget_;

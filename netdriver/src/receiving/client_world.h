@@ -21,7 +21,7 @@ class ClientWorld {
         const ValueScope asking(is_asking_, true);
         return world_.object_memory(object);
     }
-    /// Of an object that is shown. Null, and an error in the log: the world has none.
+    /// The memory of an object that is shown. Null, and an error in the log: the world has none.
     [[nodiscard]] void* memory_of(const ActorChannel& channel);
     /// See NetWorld.
     [[nodiscard]] std::uint64_t kept_bytes(ObjectHandle object) {

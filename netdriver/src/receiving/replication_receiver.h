@@ -32,7 +32,7 @@ class ReplicationReceiver final : private ReliableMessageHandler {
                                             std::span<const std::byte> payload,
                                             ReliableAccount& account, DecodeBudget& budget);
     [[nodiscard]] CloseReason receive_blocks(BitReader& reader);
-    /// Of what was refused last.
+    /// The channel, class and function whose content was refused last.
     [[nodiscard]] const ClosePlace& refused_place() const noexcept {
         return channels_.refused_place();
     }

@@ -11,7 +11,7 @@ namespace replayout {
 
 class AnswerWatch {
   public:
-    /// Of a client: an answer to what it had sent to `asked` came from `answered`. Logs once.
+    /// A client had sent to `asked`, and the answer came from `answered`. Logs that once.
     void strayed(std::string_view kind, const std::string& asked, const std::string& answered);
 
   private:

@@ -152,7 +152,7 @@ void EnetGate::tick(NetTime now) {
 bool EnetGate::admits(std::span<const std::byte> bytes, const ENetAddress& from) {
     const std::optional<AddressHandshake> handshake = read_address_handshake(bytes);
     if (!is_server()) {
-        // Of what is no handshake the number is 0, which is no client's.
+        // What is no handshake has the number 0, which no client has.
         const AddressHandshake answer = handshake.value_or(AddressHandshake{});
         const bool is_ours = answer.client == client_;
         const bool is_of_server = is_same(from, server_address_);
