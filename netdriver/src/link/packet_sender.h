@@ -340,7 +340,7 @@ class PacketSender final : private PacketNotifyHandler {
     [[nodiscard]] bool may_send_bunches(BudgetShare share) const noexcept;
     void update_wanted(BudgetShare share) noexcept;
     [[nodiscard]] bool write_messages();
-    /// After a flush in which calls found no room: they go first in the next one.
+    /// In the last flush calls found no room. True: they go before values in this one.
     [[nodiscard]] bool is_turn_of_calls(bool do_values_wait) const noexcept;
     /// Those whose block is not in the packet: they wait as if they had been lost.
     void take_out_opens() noexcept;

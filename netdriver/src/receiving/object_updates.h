@@ -25,7 +25,7 @@ class ObjectUpdates {
     enum class Frame : std::uint8_t {
         Open,    ///< the block ends where its last value does
         Filled,  ///< it is refused, untouched, unless it ends where the reader does
-        Part,    ///< likewise, and more parts follow
+        Part,    ///< as Filled, and more parts follow
     };
 
     ObjectUpdates(const ClientEnvironment& environment, ClientChannels& channels,

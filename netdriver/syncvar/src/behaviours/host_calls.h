@@ -2,7 +2,7 @@
 //
 // Calls for a host's player of objects that are not shown to it yet. They run after
 // on_start_client(), as calls of other clients do, with the next late_update(). Parameters are
-// copied. An object that they name and that is not spawned any longer is null by then.
+// copied. Where parameters name an object that was unspawned meanwhile, the call finds null.
 #pragma once
 
 #include <replayout/reflection/memory.h>

@@ -181,7 +181,7 @@ class LoggedCollection : public SyncCollection {
     std::size_t next_kept_ = 0;
     std::vector<Changes> ahead_;   // of a client: calls that came before all parts did
     std::size_t ahead_count_ = 0;  // operations of these
-    /// Of a client that waits for parts: operations that the items must contain at least. Parts for
+    /// A client that waits for parts: operations that the items must contain at least. Parts for
     /// an object that was hidden meanwhile may contain fewer.
     std::optional<std::uint32_t> wanted_count_;
     detail::CollectionItems<Item> items_before_;  // of reset_and_keep()

@@ -245,8 +245,9 @@ class NetworkServer final : private NetWorld {
     void queue_owner_state(NetworkIdentity& object);
     /// The owner decides any of it.
     [[nodiscard]] static bool has_owner_state(const NetworkIdentity& object) noexcept;
-    /// The same, as its owner asks for it, or made it necessary: once a second at most.
+    /// The owner asks for that, or made it necessary. The server sends it once a second at most.
     void owner_asks(NetworkIdentity& object);
+    /// The owner asked, and was sent it less than a second ago.
     [[nodiscard]] bool must_owner_wait(const NetworkIdentity& object) const noexcept;
     void send_owner_states();
     /// True: the state was sent to the owner, or need not be.

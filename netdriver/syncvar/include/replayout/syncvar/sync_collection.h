@@ -267,8 +267,9 @@ class SyncCollection {
     void receive_as_last_owner(const void* params);
     /// It may tell the server what it does.
     [[nodiscard]] bool is_told() const noexcept;
-    /// Of calls that wait, which have parameters of this layout; of the items too, if they are no
-    /// property of the object.
+    /// Bytes of the arrays and texts of calls that wait, whose parameters have the layout
+    /// `changes`. `are_items_counted`: the items as well, because they are no property of the
+    /// object.
     [[nodiscard]] virtual std::uint64_t kept_bytes(const RepLayout& changes,
                                                    bool are_items_counted) const = 0;
     /// It has no items yet: the server sends them in parts.
