@@ -327,9 +327,6 @@ void update_run(const CompareContext& context, const RepScope& scope, const Comp
         update_plain_run(context, {handle, handle_end, leaves, from, to, run.size}, changed);
         return;
     }
-    if (equal_bytes(from, to, run.size)) {
-        return;
-    }
     std::size_t offset = next_difference(from, to, 0, run.size);
     for (CmdIndex index = run.cmd_start; offset < run.size; ++index.value) {
         const RepLayoutCmd& cmd = context.layout.cmd(index);
@@ -384,7 +381,11 @@ void update_differing(CompareContext& context, const RepScope& scope, std::uint3
             continue;
         }
         if (run.size != 0) {
-            update_run(context, scope, run, object, shadow, changed);
+            // Most runs of an object that changed are what they were.
+            if (!equal_bytes((object + run.object_offset).data(),
+                             (shadow + run.shadow_offset).data(), run.size)) {
+                update_run(context, scope, run, object, shadow, changed);
+            }
             continue;
         }
         const RepGroup* group = guarded_group(context.layout, scope, run);
