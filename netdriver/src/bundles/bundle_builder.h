@@ -92,7 +92,7 @@ class BundleBuilder {
     /// Between flushes: of runs that somebody still holds after `old_flushes`, what nobody waits
     /// for goes. A client that answers late, or never, would keep the list of all that changed for
     /// each flush in its window. `mark_held(run, held)` says what is under way of one, as
-    /// PacketSender::mark_held() does.
+    /// SentPackets::mark_held() does.
     template <typename MarkHeld>
     void thin_old_runs(MarkHeld mark_held) {
         if (runs_.size() <= old_flushes) {

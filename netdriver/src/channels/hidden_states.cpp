@@ -64,7 +64,7 @@ bool HiddenStates::keep(std::uint32_t index) {
 
 bool HiddenStates::encode(std::uint32_t index, Version complete, State& state) {
     ChangelistState& object = objects_.at(index)->changelist_state();
-    if (packets_.has_initial_under_way(index) || is_any_initial_waiting(index)) {
+    if (packets_.sent().has_initial(index) || is_any_initial_waiting(index)) {
         pairs_.owe_what_is_initial(index);  // it may not arrive, or was never sent
     }
     OwedVersions position;
@@ -158,7 +158,8 @@ void HiddenStates::send_ahead(std::uint32_t index) {
     REPLAYOUT_ASSERT(is_at_rest(index) && channel_state(pairs_[index]) == ChannelState::Open);
     const Vector<std::byte>& block = states_.at(index).block;
     const std::uint32_t fragments = packets_.reliable().fragment_count(block.size());
-    if (fragments + 1 >= bunch_count_max || !packets_.has_window_for_value(block.size())) {
+    if (fragments + 1 >= bunch_count_max ||
+        !packets_.reliable().has_room_behind_unsent(Share::Values, block.size())) {
         return;
     }
     PairExtra& extra = pairs_.extra_of(index);

@@ -155,7 +155,8 @@ bool ObjectChannels::is_outer_ready(std::uint32_t index) const noexcept {
         return true;
     }
     const std::uint32_t outer = objects_.at(index)->family().outer;
-    return channel_state(pairs_[outer]) == ChannelState::OpenSent && packets_.carries_open(outer);
+    return channel_state(pairs_[outer]) == ChannelState::OpenSent &&
+           packets_.opens().contains(outer);
 }
 
 bool ObjectChannels::has_part_for_certain(std::uint32_t index) const noexcept {

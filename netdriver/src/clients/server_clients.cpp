@@ -177,7 +177,7 @@ void ServerClients::disconnect(PeerId peer, NetTime now) {
 
 void ServerClients::set_bytes_per_second_max(PeerId peer, std::uint32_t bytes) {
     if (ServerClient* const client = find(peer)) {
-        client->connection.packets().set_bytes_per_second_max(bytes);
+        client->connection.packets().bandwidth().set_bytes_per_second_max(bytes);
     }
 }
 

@@ -104,8 +104,8 @@ NetBandwidth NetRates::bandwidth_of(PeerId peer) const {
     if (connection == nullptr) {
         return {};
     }
-    const PacketSender& packets = connection->packets();
-    return {packets.bytes_per_second_max(), packets.effective_cap(), packets.round_trip_us()};
+    const BandwidthShares& bandwidth = connection->packets().bandwidth();
+    return {bandwidth.bytes_per_second_max(), bandwidth.effective_cap(), bandwidth.round_trip_us()};
 }
 
 }  // namespace replayout

@@ -29,7 +29,7 @@ namespace replayout {
 class FateCost {
   public:
     static constexpr std::uint32_t bundled_block = 3;
-    /// In addition, where account is kept of the pair (PacketSender::add_accounted()).
+    /// In addition, where account is kept of the pair (SentPackets::add_accounted()).
     static constexpr std::uint32_t accounted_block = 1;
     static constexpr std::uint32_t own_block = 9;
     static constexpr std::uint32_t keyed_block = 13;

@@ -63,7 +63,7 @@ void NetConnection::receive(std::span<const std::byte> datagram, NetTime now,
         process(header, datagram.subspan(header_bytes), now, payload, sent);
     }
     while (has_reorder_buffer() && !held_.is_empty() &&
-           held_.first_sequence() <= packets_.notify().highest_received() + 1) {
+           held_.first_sequence() <= packets_.sent().notify().highest_received() + 1) {
         process_held(now, payload, sent);
     }
 }
@@ -72,7 +72,7 @@ void NetConnection::receive(std::span<const std::byte> datagram, NetTime now,
 void NetConnection::hold(const PacketHeader& header, std::span<const std::byte> datagram,
                          NetTime now, PayloadHandler& payload, SentContentHandler& sent) {
     const std::uint64_t sequence =
-        expand_sequence(packets_.notify().highest_received(), header.sequence);
+        expand_sequence(packets_.sent().notify().highest_received(), header.sequence);
     if (held_.is_full() && sequence < held_.first_sequence()) {
         process(header, datagram.subspan(packet_header_bytes(header)), now, payload, sent);
         return;
@@ -100,11 +100,11 @@ void NetConnection::receive_held(NetTime now, PayloadHandler& payload, SentConte
 void NetConnection::acknowledge_all(NetTime now, SentContentHandler& sent) {
     PacketHeader header;
     header.session = session_;
-    header.sequence = static_cast<std::uint16_t>(packets_.notify().highest_received() + 1);
-    header.ack = static_cast<std::uint16_t>(packets_.notify().highest_sent());
+    header.sequence = static_cast<std::uint16_t>(packets_.sent().notify().highest_received() + 1);
+    header.ack = static_cast<std::uint16_t>(packets_.sent().notify().highest_sent());
     header.ack_word_count = ack_words_max;
     header.ack_words.fill(~std::uint32_t{0});
-    const PacketReceipt receipt = packets_.receive(header, now, sent);
+    const PacketReceipt receipt = packets_.sent().receive(header, now, sent);
     REPLAYOUT_ASSERT(receipt == PacketReceipt::Accepted);
     (void)receipt;
     last_receive_ = now;
@@ -123,7 +123,7 @@ void NetConnection::play(std::span<const std::byte> content, bool has_bunches, N
 }
 
 bool NetConnection::is_ahead(const PacketHeader& header) const noexcept {
-    const std::uint64_t highest = packets_.notify().highest_received();
+    const std::uint64_t highest = packets_.sent().notify().highest_received();
     const std::uint64_t sequence = expand_sequence(highest, header.sequence);
     return sequence > highest + 1 && sequence - highest <= packets_in_flight_max;
 }
@@ -132,7 +132,7 @@ bool NetConnection::is_ahead(const PacketHeader& header) const noexcept {
 // answers a repeated hello.
 bool NetConnection::has_heard_nothing() const noexcept {
     return state_ == ConnectionState::Connecting &&
-           packets_.notify().highest_received() < config_.first_sequence;
+           packets_.sent().notify().highest_received() < config_.first_sequence;
 }
 
 void NetConnection::process(const PacketHeader& header, std::span<const std::byte> content,
@@ -141,7 +141,7 @@ void NetConnection::process(const PacketHeader& header, std::span<const std::byt
         return;
     }
     now_ = now;
-    switch (packets_.receive(header, now, sent)) {
+    switch (packets_.sent().receive(header, now, sent)) {
         case PacketReceipt::Accepted:
             break;
         case PacketReceipt::AckOfUnsentPacket:
@@ -171,7 +171,7 @@ void NetConnection::process(const PacketHeader& header, std::span<const std::byt
     const CloseReason reason = read_payload(content, header.has_bunches, payload);
     if (reason != CloseReason::None) {
         close(reason, now);
-    } else if (state_ == ConnectionState::Closed && packets_.notify().can_probe()) {
+    } else if (state_ == ConnectionState::Closed && packets_.sent().notify().can_probe()) {
         packets_.send_empty(now, false);  // so that the other side knows that its goodbye was heard
     }
 }
@@ -307,7 +307,7 @@ void NetConnection::begin_flush(NetTime now) {
 bool NetConnection::is_unanswered(NetTime now) const noexcept {
     // A goodbye has a time of its own.
     return state_ != ConnectionState::Closing &&
-           packets_.is_unanswered_since(
+           packets_.sent().is_unanswered_since(
                now.plus_milliseconds(-unanswered_max * std::int64_t{config_.timeout_ms}));
 }
 
@@ -325,7 +325,7 @@ void NetConnection::flush(NetTime now) {
     packets_.flush(now);
     answer_or_probe(now);
     if (state_ == ConnectionState::Closing &&
-        ((packets_.reliable_is_idle() && !awaits_difference_) ||
+        ((packets_.reliable().is_idle() && !awaits_difference_) ||
          has_passed(close_time_, config_.linger_ms, now))) {
         state_ = ConnectionState::Closed;
     }
@@ -341,8 +341,8 @@ void NetConnection::begin_session(std::uint16_t session) {
 // A call that waits alone is repeated when an answer says that it was lost, and other calls wait
 // for it. What is left of the window is for probes that outlast the timeout.
 bool NetConnection::asks_often() const noexcept {
-    return state_ == ConnectionState::Joined && packets_.has_calls_under_way() &&
-           packets_.notify().in_flight_count() < packets_in_flight_max / 2;
+    return state_ == ConnectionState::Joined && packets_.sent().has_calls() &&
+           packets_.sent().notify().in_flight_count() < packets_in_flight_max / 2;
 }
 
 void NetConnection::answer_or_probe(NetTime now) {
@@ -350,19 +350,20 @@ void NetConnection::answer_or_probe(NetTime now) {
         owes_ack_ = false;  // whatever went out carried the acks
         return;
     }
-    if (!packets_.notify().can_probe()) {
+    if (!packets_.sent().notify().can_probe()) {
         return;  // a whole window without an answer: the timeout decides
     }
     // One that begins in debt has sent nothing yet: that is no reason to answer out of turn.
     const NetTime last_send = packets_.has_sent() ? packets_.last_send() : begin_;
     // Acks alone do not use up the window of data: they are as rare as probes once it is full.
     // Nor those of a cap that others wait for.
-    const bool may_answer = (packets_.notify().can_send() && packets_.has_budget()) ||
-                            has_passed(last_send, probe_ms_, now);
+    const bool may_answer =
+        (packets_.sent().notify().can_send() && packets_.bandwidth().has_any()) ||
+        has_passed(last_send, probe_ms_, now);
     if (owes_ack_ && may_answer) {
         packets_.send_empty(now, awaits_proof_);
         owes_ack_ = false;
-    } else if (packets_.awaits_ack() && has_passed(last_send, probe_ms_, now)) {
+    } else if (packets_.sent().awaits_ack() && has_passed(last_send, probe_ms_, now)) {
         if (!asks_often()) {
             probe_ms_ = std::min(probe_ms_ * 2, config_.probe_max_ms);
         }

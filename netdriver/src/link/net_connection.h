@@ -100,7 +100,7 @@ class NetConnection final : private ReliableMessageHandler {
     void begin_session(std::uint16_t session);
     /// The other side has acknowledged something in this session.
     [[nodiscard]] bool is_acknowledged() const noexcept {
-        return packets_.notify().highest_acked() >= config_.first_sequence;
+        return packets_.sent().notify().highest_acked() >= config_.first_sequence;
     }
     /// The other side is given up, or another session takes its place. Nothing more is sent.
     void end(CloseReason reason) { end(reason, false, 0); }

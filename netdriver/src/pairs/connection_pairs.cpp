@@ -67,7 +67,7 @@ CompleteVersions& ConnectionPairs::track(std::uint32_t index) {
                              extra.paused.count());
         tracked_.insert(index);
         ++tracked_count_;
-        packets_.add_accounted(bundles);
+        packets_.sent().add_accounted(bundles);
     }
     return extra.complete;
 }
@@ -77,7 +77,7 @@ void ConnectionPairs::erase_extra(std::uint32_t index) noexcept {
         return;
     }
     if (tracked_.test(index)) {
-        packets_.take_accounted(bundles_with(index));
+        packets_.sent().take_accounted(bundles_with(index));
         tracked_.clear(index);
         --tracked_count_;
     }
@@ -178,7 +178,8 @@ Version ConnectionPairs::held_version(std::uint32_t index, const SendingRepState
     if (is_regular(index)) {
         return std::min(held, held_by_regular(index, regular_version(index)));
     }
-    return packets_.has_bundles_until(extra.held_flush) ? std::min(held, extra.held_max) : held;
+    return packets_.sent().has_bundles_until(extra.held_flush) ? std::min(held, extra.held_max)
+                                                               : held;
 }
 
 void ConnectionPairs::leave_regular(std::uint32_t index) noexcept {

@@ -9,7 +9,7 @@
 // Most pairs are regular: the channel is open, everything was sent as of the last flush, nothing is
 // lost, and the client meets the conditions that most do. Of these nothing but a bit is kept up to
 // date: what they were sent is the object's version as of the last flush, and what is under way of
-// that the bundles in flight tell (PacketSender). So no flush and no ack touches them one by one.
+// that the bundles in flight tell (SentPackets). So no flush and no ack touches them one by one.
 //
 //     Closed --open goes out--> OpenSent --open delivered--> Open
 //       ^                          |                           |
@@ -95,7 +95,7 @@ class ConnectionPairs {
     [[nodiscard]] const BitRow& regular() const noexcept { return regular_; }
     /// Of a connection that is closing none is: its slots may have other objects by now.
     [[nodiscard]] bool is_regular(std::uint32_t index) const noexcept {
-        return regular_.test(index) && packets_.has_objects();
+        return regular_.test(index) && packets_.sent().window().has_objects();
     }
     /// What changed, but for what is regular, sleeps or is not shown, is pending. In each flush.
     void mark_changed();
@@ -195,7 +195,7 @@ class ConnectionPairs {
     [[nodiscard]] OwedVersions position_of(std::uint32_t index) const;
     /// Bundles under way with a block of it.
     [[nodiscard]] std::uint32_t bundles_with(std::uint32_t index) const noexcept {
-        return packets_.bundles_with(index, objects_.at(index)->bundled_flush());
+        return packets_.sent().bundles_with(index, objects_.at(index)->bundled_flush());
     }
     /// Nothing is lost, and nothing is under way.
     [[nodiscard]] bool has_arrived(std::uint32_t index) const;

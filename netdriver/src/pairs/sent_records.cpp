@@ -67,7 +67,8 @@ void SentRecords::add_records(const TakenOfPair& taken, std::span<const LostPart
     const RepLayout& layout = objects_.at(index)->changelist_state().layout();
     bool is_more = false;
     for (const LostPart& part : carried) {
-        packets_.add_record({index, taken.is_initial, is_more, layout.has_keyed_arrays(), part});
+        packets_.sent().add_record(
+            {index, taken.is_initial, is_more, layout.has_keyed_arrays(), part});
         is_more = true;
     }
     if (layout.needs_held_version()) {
@@ -153,7 +154,7 @@ void SentRecords::owe_carried(const TakenOfPair& taken) {
 }
 
 void SentRecords::add_bundle(const SentBundle& bundle) {
-    packets_.add_bundle(bundle);
+    packets_.sent().add_bundle(bundle);
     track_bundle(bundle);
 }
 
@@ -164,7 +165,7 @@ void SentRecords::track_bundle(const SentBundle& bundle) {
     const SentBundle accounted = bundle.among(pairs_.tracked());
     const auto accounted_count = static_cast<std::uint32_t>(std::popcount(accounted.blocks));
     context_.counters.blocks_accounted += accounted_count;
-    packets_.add_accounted(accounted_count);
+    packets_.sent().add_accounted(accounted_count);
     accounted.for_each_block([&](const BundleBlock& block) {
         CompleteVersions& complete = pairs_.find_extra(block.index)->complete;
         complete.take();
@@ -179,7 +180,7 @@ void SentRecords::bundles_delivered(const SentBundles& bundles, std::uint32_t co
         const SentBundle accounted = bundle.among(pairs_.tracked());
         const auto accounted_count = static_cast<std::uint32_t>(std::popcount(accounted.blocks));
         context_.counters.blocks_accounted += accounted_count;
-        packets_.take_accounted(accounted_count);
+        packets_.sent().take_accounted(accounted_count);
         accounted.for_each_block(
             [&](const BundleBlock& block) { resolve_block(pairs_.find_extra(block.index), true); });
         if (PairValidator* validator = pairs_.validator()) {
@@ -214,7 +215,7 @@ void SentRecords::bundle_lost(const SentBundle& bundle) {
             owe_lost(block.index, extra, {versions, RepRange()});
         }
     });
-    packets_.take_accounted(accounted_count);
+    packets_.sent().take_accounted(accounted_count);
 }
 
 void SentRecords::record_delivered(const SentRecord& record) {

@@ -6,7 +6,7 @@
 //      ^                      |                             |
 //      +---return_unsent...()-+-----------record_lost()-----+
 //
-// The records themselves lie with their packets (PacketSender); here is what they mean to a pair,
+// The records themselves lie with their packets (SentPackets); here is what they mean to a pair,
 // and the account of the version as of which the client's copy is complete.
 #pragma once
 

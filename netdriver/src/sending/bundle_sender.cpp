@@ -74,7 +74,7 @@ bool BundleSender::has_room_for_all(const BundleBuilder& bundles) {
     const BundleRun& run = bundles.run();
     find_regular(run);
     const std::size_t packet_bytes = packets_.builder().room_bytes();
-    const std::size_t room_bytes = packets_.budget_of_objects();
+    const std::size_t room_bytes = packets_.bandwidth().bytes_left_for_objects();
     const auto count = static_cast<std::uint32_t>(run.bundles().size());
     std::size_t needed = 0;
     for (std::uint32_t i = next_regular(run, 0); i < count; i = next_regular(run, i + 1)) {
@@ -157,7 +157,8 @@ std::uint32_t BundleSender::packets_end(const BundleRun& run, std::uint32_t begi
 
 std::uint32_t BundleSender::send_packets(BundleBuilder& bundles, std::uint32_t begin, bool is_all) {
     // Who has a cap pays packet by packet.
-    if (!bundles.has_bytes() || !packets_.builder().is_empty() || packets_.is_capped()) {
+    if (!bundles.has_bytes() || !packets_.builder().is_empty() ||
+        packets_.bandwidth().is_capped()) {
         return begin;
     }
     BundleRun& run = bundles.run();

@@ -138,7 +138,7 @@ bool CallSender::send_calls_of(bool are_queued, Opens opens) {
         }
         switch (send_call(*call)) {
             case SendOutcome::NoRoom:
-                packets_.calls_found_no_room();
+                packets_.turns().calls_found_no_room();
                 return false;
             case SendOutcome::HeldBack:
                 scratch_.waiting_channels.push_back(call->channel);
@@ -193,7 +193,8 @@ SendOutcome CallSender::open_named(const OutgoingCall& call) {
             needs_channel(call, named)) {
             // An open leaves with its first block. Under a cap there may be no room for the blocks
             // of all, and an open that is left over would go before everything else in each flush.
-            const bool may_open = !packets_.is_capped() || !packets_.unfollowed_open().has_value();
+            const bool may_open = !packets_.bandwidth().is_capped() ||
+                                  !packets_.opens().first_unfollowed().has_value();
             if (!may_open || channels_.open_channel(named.index) != SendOutcome::Done) {
                 return packets_.can_write(Share::Messages) ? SendOutcome::HeldBack
                                                            : SendOutcome::NoRoom;
@@ -265,7 +266,7 @@ bool CallSender::could_end(const OutgoingCall& call) {
         return false;
     }
     // Under a cap the last part may go much later, and what is to go with it may grow meanwhile.
-    const bool needs_nothing = !packets_.is_capped() || scratch_.call_blocks.empty();
+    const bool needs_nothing = !packets_.bandwidth().is_capped() || scratch_.call_blocks.empty();
     if (!needs_nothing || bytes > packets_.builder().room_bytes()) {
         hold_back_blocks();
         return false;
@@ -294,7 +295,7 @@ bool CallSender::collect_call_blocks(const OutgoingCall& call, std::size_t& byte
         const ChannelState channel = channel_state(pairs_[named.index]);
         const bool is_open = channel == ChannelState::Open;
         const bool is_opening = channel == ChannelState::OpenSent &&
-                                packets_.carries_open(named.index) &&
+                                packets_.opens().contains(named.index) &&
                                 channels_.is_outer_ready(named.index);
         if (!is_open && !is_opening) {
             return false;  // its open is under way, or another object still closes in its place
@@ -332,10 +333,10 @@ void CallSender::keep_opens_of(const OutgoingCall& call) {
             continue;
         }
         std::uint32_t index = named.index;
-        packets_.open_followed(index);
+        packets_.opens().followed(index);
         while (objects_.is_part(index)) {
             index = objects_.at(index)->family().outer;
-            packets_.open_followed(index);
+            packets_.opens().followed(index);
         }
     }
 }
@@ -360,7 +361,7 @@ bool CallSender::collect_first_blocks_of_outers(std::uint32_t part, std::size_t&
         const bool is_collected =
             std::any_of(scratch_.call_blocks.begin(), scratch_.call_blocks.end(),
                         [=](const CallBlock& block) { return block.index == outer; });
-        if (!is_collected && packets_.is_open_unfollowed(outer) &&
+        if (!is_collected && packets_.opens().find_unfollowed(outer).has_value() &&
             !collect_block(outer, records_.complete_version(outer), bytes)) {
             return false;
         }
@@ -385,7 +386,7 @@ void CallSender::hold_back(std::uint32_t index, Version complete) {
         (layout.has_delta_structs() && pairs_[index].in_flight > 0)) {
         return;
     }
-    if (packets_.has_initial_under_way(index)) {
+    if (packets_.sent().has_initial(index)) {
         pairs_.owe_what_is_initial(index);  // it may not arrive
     }
     if (const Version sent = pairs_[index].sent_version; complete < sent) {
@@ -490,7 +491,7 @@ bool CallSender::must_be_delivered(std::uint32_t index, Version complete) const 
     // layout with InitialOrOwner or Dynamic has InitialOnly among its conditions, too.
     const LifetimeConditionSet conditions = layout.conditions();
     return conditions.contains(LifetimeCondition::InitialOnly) && complete == 0 &&
-           packets_.has_initial_under_way(index);
+           packets_.sent().has_initial(index);
 }
 
 bool CallSender::encode_since(std::uint32_t index, Version complete, std::span<std::byte> room,

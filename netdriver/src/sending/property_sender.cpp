@@ -140,7 +140,7 @@ void PropertySender::record_plain(std::uint32_t index, const OwedVersions& posit
     (void)pair.send(objects_.at(index)->changelist_state().version());
     set_initial(pair, false);
     const VersionInterval sent{position.sent_version, pair.sent_version};
-    packets_.add_record(
+    packets_.sent().add_record(
         {index, was_initial, false, false, {hull(sent, position.lost), RepRange()}});
 }
 
@@ -378,7 +378,7 @@ void PropertySender::end_block(BlockFrame& frame, bool more_parts_follow, BlockM
         frame.packet = frame.body;
     }
     packets_.builder().end_block(frame.packet, frame.channel);
-    packets_.open_followed(ObjectStore::index_of(frame.channel));
+    packets_.opens().followed(ObjectStore::index_of(frame.channel));
     packets_.builder().spend_array_steps(context_.scratch.array_steps);
     count_block(block.size(), miss, context_);
 }
@@ -390,7 +390,7 @@ SendResult PropertySender::write_payload(std::uint32_t index, const SharedPayloa
                                       block_has_length(pairs_[index]), block)) {
         return SendResult::DoesNotFit;
     }
-    packets_.open_followed(index);
+    packets_.opens().followed(index);
     packets_.builder().spend_array_steps(payload.array_steps);
     if (PairValidator* validator = pairs_.validator()) {
         validator->block_sent(index, block);
@@ -568,7 +568,8 @@ PropertySender::LargeValue PropertySender::send_reliably(std::uint32_t index,
         return LargeValue::Owed;  // one is left for the close, and one for a message
     }
     ValueTurns& turns = values_.turns();
-    const bool has_room = turns.is_promised(index) ? packets_.has_window_for_value(byte_count)
+    const bool has_room = turns.is_promised(index) ? packets_.reliable().has_room_behind_unsent(
+                                                         Share::Values, byte_count)
                                                    : packets_.has_room_for_value(byte_count);
     if (!turns.may_go(index) || !has_room) {
         turns.wait(index, fragments);

@@ -72,7 +72,7 @@ void ReplicationSender::mark_changed() {
 bool ReplicationSender::may_have_regular_pairs() const noexcept {
     // What a cap has no room for has an order of its own.
     return initial_batch_.state() == InitialBatch::State::Finished &&
-           (!packets_.is_capped() || order_.pressure() == 0);
+           (!packets_.bandwidth().is_capped() || order_.pressure() == 0);
 }
 
 bool ReplicationSender::takes_bundles() const noexcept {
@@ -81,29 +81,30 @@ bool ReplicationSender::takes_bundles() const noexcept {
 }
 
 bool ReplicationSender::is_settled() const noexcept {
-    return packets_.reliable_is_idle() && channels_.is_idle() &&
+    return packets_.reliable().is_idle() && channels_.is_idle() &&
            initial_batch_.state() == InitialBatch::State::Finished && calls_.is_idle() &&
            roles_.is_idle() && part_notices_.is_idle() && values_.turns().is_empty() &&
            !values_.has_put_off() && !pairs_.has_pending();
 }
 
 bool ReplicationSender::has_more_for_window() const noexcept {
-    return flush_end_ != FlushEnd::Complete || !packets_.reliable_is_idle() || !calls_.is_idle() ||
-           !values_.turns().is_empty();
+    return flush_end_ != FlushEnd::Complete || !packets_.reliable().is_idle() ||
+           !calls_.is_idle() || !values_.turns().is_empty();
 }
 
 void ReplicationSender::tell_wanted() noexcept {
-    if (!packets_.is_capped()) {
+    BandwidthShares& bandwidth = packets_.bandwidth();
+    if (!bandwidth.is_capped()) {
         return;
     }
     const bool is_joining = initial_batch_.state() == InitialBatch::State::Sending &&
                             !initial_batch_.waiting().is_empty();
-    packets_.set_wanted(BudgetShare::State, pairs_.has_changed_regular() || pairs_.has_pending());
+    bandwidth.set_wanted(BudgetShare::State, pairs_.has_changed_regular() || pairs_.has_pending());
     // Where the batch had all the room it could use the last time, something else holds it up.
-    packets_.set_wanted(BudgetShare::Joins, is_joining && !had_batch_room_);
-    packets_.set_wanted(BudgetShare::Messages, calls_.has_unsent(Share::Messages));
-    packets_.set_wanted(BudgetShare::Values,
-                        calls_.has_unsent(Share::Values) || !values_.turns().is_empty());
+    bandwidth.set_wanted(BudgetShare::Joins, is_joining && !had_batch_room_);
+    bandwidth.set_wanted(BudgetShare::Messages, calls_.has_unsent(Share::Messages));
+    bandwidth.set_wanted(BudgetShare::Values,
+                         calls_.has_unsent(Share::Values) || !values_.turns().is_empty());
 }
 
 bool ReplicationSender::open_joined(std::uint32_t initial_opens) {
@@ -131,25 +132,25 @@ void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens,
     if (turn == BundleTurn::Alone) {
         const bool is_nothing_loose = bundles.loose().empty();
         // Nothing was pending before.
-        if (packets_.is_capped() ? bundle_sender_.take_found(bundles, is_nothing_loose)
-                                 : bundle_sender_.take(bundles, is_nothing_loose)) {
+        if (packets_.bandwidth().is_capped() ? bundle_sender_.take_found(bundles, is_nothing_loose)
+                                             : bundle_sender_.take(bundles, is_nothing_loose)) {
             REPLAYOUT_ASSERT(!pairs_.has_pending());
             packets_.flush_full();
             return;
         }
     }
     send_in_turn(initial_opens, bundles, inputs, turn);
-    if (!packets_.is_capped()) {
+    if (!packets_.bandwidth().is_capped()) {
         return;
     }
     if (turn == BundleTurn::Last) {
         take_last(bundles);
     }
     // What was left to others, and they did not take: calls first, then values.
-    packets_.set_none_wanted();
-    if (!packets_.did_calls_find_room()) {
+    packets_.bandwidth().set_none_wanted();
+    if (!packets_.turns().did_calls_find_room()) {
         packets_.flush_full();  // each share pays its own packets
-        if (packets_.is_values_turn()) {
+        if (packets_.turns().is_values_turn()) {
             send_waiting_values();
             (void)packets_.write_unsent_bunches();
         }
@@ -165,8 +166,8 @@ void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens,
 }
 
 ReplicationSender::BundleTurn ReplicationSender::bundle_turn(const BundleBuilder& bundles) {
-    const bool is_capped = packets_.is_capped();
-    if (is_quiet_ && !is_capped && bundles.is_built() && packets_.reliable_is_idle() &&
+    const bool is_capped = packets_.bandwidth().is_capped();
+    if (is_quiet_ && !is_capped && bundles.is_built() && packets_.reliable().is_idle() &&
         !pairs_.has_pending()) {
         REPLAYOUT_ASSERT(takes_bundles() && has_nothing_but_bundles());
         return BundleTurn::Alone;
@@ -206,7 +207,7 @@ void ReplicationSender::send_what_is_left(const PriorityInputs& inputs) {
         return;
     }
     (void)packets_.write_unsent_bunches();  // of values that just had their turn
-    packets_.set_none_wanted();
+    packets_.bandwidth().set_none_wanted();
     if (may_go_on(BudgetShare::State)) {
         flush_end_ = FlushEnd::Complete;
         if (!replicate_by_priority(inputs)) {
@@ -234,12 +235,12 @@ void ReplicationSender::send_in_turn(std::uint32_t initial_opens, BundleBuilder&
     } else if (turn == BundleTurn::None) {
         decline_bundles();
     }
-    if (packets_.is_capped()) {
+    if (packets_.bandwidth().is_capped()) {
         // While anything is left: what sleeps asks for nothing any more.
         dormant_channels_.enter_dormancy();
         // Calls had their turn, and so had their parts.
-        packets_.set_wanted(BudgetShare::Messages, false);
-        packets_.set_wanted(BudgetShare::Values, !values_.turns().is_empty());
+        packets_.bandwidth().set_wanted(BudgetShare::Messages, false);
+        packets_.bandwidth().set_wanted(BudgetShare::Values, !values_.turns().is_empty());
     } else {
         send_waiting_values();
     }
@@ -274,11 +275,11 @@ void ReplicationSender::send_in_turn(std::uint32_t initial_opens, BundleBuilder&
 void ReplicationSender::stop(FlushEnd end) noexcept {
     stir();
     flush_end_ = end;
-    was_stopped_by_window_ = !packets_.has_window_for(Share::Objects);
+    was_stopped_by_window_ = packets_.sent().packets_for(Share::Objects) == 0;
 }
 
 bool ReplicationSender::replicate_all(const PriorityInputs& inputs) {
-    if (packets_.is_capped()) {
+    if (packets_.bandwidth().is_capped()) {
         return replicate_by_priority(inputs);
     }
     const std::uint32_t first = std::exchange(first_index_, 0);
@@ -386,21 +387,21 @@ bool ReplicationSender::resend_opens() {
     stir();
     pairs_.grow();
     context_.receiver = &values_;
-    packets_.begin_lost_opens();
+    packets_.bandwidth().refresh_wanted();
     write_lost_opens();
     if (packets_.has_lost_opens()) {
-        packets_.set_none_wanted();  // blocks and calls wait for these
+        packets_.bandwidth().set_none_wanted();  // blocks and calls wait for these
         write_lost_opens();
     }
     return !packets_.has_lost_opens();
 }
 
 bool ReplicationSender::resend_opens_with_what_is_left() {
-    if (!packets_.is_capped() || !packets_.has_lost_opens()) {
+    if (!packets_.bandwidth().is_capped() || !packets_.has_lost_opens()) {
         return false;
     }
     (void)packets_.write_unsent_bunches();
-    packets_.share_what_is_left();
+    packets_.bandwidth().share_what_is_left();
     write_lost_opens();
     tell_wanted();
     return !packets_.has_lost_opens();
@@ -420,7 +421,7 @@ void ReplicationSender::write_lost_opens() {
             replicate_behind_opens(*index) == SendOutcome::NoRoom) {
             return;  // the open waits with its block
         }
-        packets_.open_followed(*index);
+        packets_.opens().followed(*index);
         if (is_shown) {
             write_early_parts(*index);
         }
@@ -430,7 +431,7 @@ void ReplicationSender::write_lost_opens() {
 void ReplicationSender::owe_early_parts(std::uint32_t outer) {
     objects_.for_each_there_is(outer, [&](std::uint32_t part) {
         if (part != outer && channel_state(pairs_[part]) == ChannelState::OpenSent &&
-            !packets_.carries_open(part)) {
+            !packets_.opens().contains(part)) {
             pairs_.owe_everything(part);
         }
     });
@@ -446,13 +447,13 @@ void ReplicationSender::write_early_parts(std::uint32_t outer) {
 }
 
 SendOutcome ReplicationSender::write_first_blocks() {
-    while (const std::optional<std::uint32_t> index = packets_.unfollowed_open()) {
+    while (const std::optional<std::uint32_t> index = packets_.opens().first_unfollowed()) {
         count_type_of(*index);
         // One that is hidden was opened for calls alone, which carry what it was.
         if (!is_frozen(*index) && properties_.replicate_properties(*index) == SendOutcome::NoRoom) {
             return SendOutcome::NoRoom;
         }
-        packets_.open_followed(*index);  // also where there is nothing to send of it yet
+        packets_.opens().followed(*index);  // also where there is nothing to send of it yet
     }
     write_lost_opens();  // those of parts that were in the way of their outer's block
     return packets_.has_lost_opens() ? SendOutcome::NoRoom : SendOutcome::Done;

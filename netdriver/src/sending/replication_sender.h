@@ -85,7 +85,7 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     }
     /// What changed of regular pairs is sent from bundles, if that may be.
     [[nodiscard]] bool takes_bundles() const noexcept;
-    [[nodiscard]] bool is_capped() const noexcept { return packets_.is_capped(); }
+    [[nodiscard]] bool is_capped() const noexcept { return packets_.bandwidth().is_capped(); }
     /// Between flushes, see KeptRoom.
     void trim() {
         order_.trim();
@@ -248,7 +248,7 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
 
     /// What changed of it goes in the next flush, as far as there is room.
     void force(std::uint32_t index) {
-        if (packets_.is_capped()) {
+        if (packets_.bandwidth().is_capped()) {
             order_.force(index);
         }
     }

@@ -29,7 +29,7 @@ std::uint32_t ReplicationSender::band_of(std::uint32_t index,
 std::uint32_t ReplicationSender::step_down(std::uint32_t index,
                                            const PriorityInputs& inputs) const noexcept {
     const UpdateCalendar& calendar = inputs.calendar;
-    return packets_.is_capped()
+    return packets_.bandwidth().is_capped()
                ? order_.exponent_of_last_flush(band_of(index, inputs),
                                                calendar.ticks_of(index, calendar.flush_before()))
                : 0;
@@ -187,9 +187,9 @@ OwedReason ReplicationSender::owed_reason(std::uint32_t index,
     if (values_.turns().is_waiting(index)) {
         // Where there would be room for it, the other end lets no more wait.
         const bool is_window_open =
-            packets_.has_window_for(Share::Values) && packets_.value_room() == 0;
-        return packets_.is_capped() && is_window_open ? OwedReason::NoBudget
-                                                      : OwedReason::WindowFull;
+            packets_.sent().packets_for(Share::Values) > 0 && packets_.value_room() == 0;
+        return packets_.bandwidth().is_capped() && is_window_open ? OwedReason::NoBudget
+                                                                  : OwedReason::WindowFull;
     }
     const bool is_marked = objects_.at(index)->changelist_state().is_marked();
     return is_marked && inputs.calendar.is_waiting(index) ? OwedReason::NotDue
@@ -216,7 +216,7 @@ OwedReason ReplicationSender::pending_reason(std::uint32_t index,
         return no_room;
     }
     // What was due then, and was not missed, has become pending since.
-    const bool is_capped = packets_.is_capped();
+    const bool is_capped = packets_.bandwidth().is_capped();
     if (flush_end_ == FlushEnd::AmongObjects && (!is_capped || order_.is_missed(index))) {
         return no_room;
     }

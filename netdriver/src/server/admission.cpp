@@ -76,7 +76,7 @@ bool Admission::refuse_late_hello(const ServerClient& client, std::span<const st
 void Admission::note_ended(ServerClient& client, NetTime now) {
     NetConnection& connection = client.connection;
     ended_sessions_.add(connection.peer(), connection.session(), now,
-                        connection.packets().credit());
+                        connection.packets().sent().window().credit());
 }
 
 void Admission::forget_old_sessions(NetTime now) {
@@ -258,8 +258,8 @@ ServerClient& Admission::accept(PeerId peer, std::uint16_t session, NetTime now)
     ServerClient& client =
         clients_.add(PacketSender::Settings::of(environment_.settings.config, peer, session), now);
     if (const ArrivalCredit* const credit = ended_sessions_.credit(peer)) {
-        client.connection.packets().begin_in_debt();
-        client.connection.packets().credit().continue_from(*credit, now);
+        client.connection.packets().bandwidth().begin_in_debt();
+        client.connection.packets().sent().window().credit().continue_from(*credit, now);
     }
     (void)client.sender.begin_flush(now);
     client.begun_in = dispatch_;

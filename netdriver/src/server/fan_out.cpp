@@ -133,7 +133,7 @@ void FanOut::ask_shared_values() {
 void FanOut::build_bundles() {
     bundles_.thin_old_runs([this](const BundleRun& run, std::span<std::uint64_t> held) {
         for (const ServerClient* client : clients_) {
-            client->connection.packets().mark_held(run, held);
+            client->connection.packets().sent().mark_held(run, held);
         }
     });
     const auto is_taker = [](const ServerClient* client) {

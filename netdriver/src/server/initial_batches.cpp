@@ -24,7 +24,8 @@ void InitialBatches::begin() {
             client->sender.initial_batch().state() != InitialBatch::State::Before) {
             continue;
         }
-        client->awaits_layouts = client->awaits_layouts && !connection.packets().reliable_is_idle();
+        client->awaits_layouts =
+            client->awaits_layouts && !connection.packets().reliable().is_idle();
         if (client->awaits_layouts) {
             continue;
         }

@@ -198,7 +198,8 @@ bool ReplicationServer::is_settled() const noexcept {
     return lives_.are_settled() &&
            std::all_of(clients_.begin(), clients_.end(), [&](const ServerClient* client) {
                return client->is_joined() && client->sender.is_settled() &&
-                      notices_.has_sent_all(*client) && !client->connection.packets().awaits_ack();
+                      notices_.has_sent_all(*client) &&
+                      !client->connection.packets().sent().awaits_ack();
            });
 }
 

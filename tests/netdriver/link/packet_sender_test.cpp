@@ -52,21 +52,21 @@ class Line {
     }
     void begin_flush(std::int64_t time_ms) {
         packets.begin_flush(NetTime::from_milliseconds(time_ms));
-        packets.set_wanted(BudgetShare::State, true);
-        packets.set_wanted(BudgetShare::Joins, false);
-        packets.set_wanted(BudgetShare::Messages, true);
-        packets.set_wanted(BudgetShare::Values, false);  // but for bunches
+        packets.bandwidth().set_wanted(BudgetShare::State, true);
+        packets.bandwidth().set_wanted(BudgetShare::Joins, false);
+        packets.bandwidth().set_wanted(BudgetShare::Messages, true);
+        packets.bandwidth().set_wanted(BudgetShare::Values, false);  // but for bunches
     }
 
     /// As ReplicationSender does, for objects without blocks. False: one found no room.
     [[nodiscard]] bool write_opens() {
-        packets.begin_lost_opens();
+        packets.bandwidth().refresh_wanted();
         for (const bool is_last : {false, true}) {
             while (const std::optional<std::uint32_t> index = packets.write_lost_open()) {
-                packets.open_followed(*index);
+                packets.opens().followed(*index);
             }
             if (!is_last && packets.has_lost_opens()) {
-                packets.set_none_wanted();
+                packets.bandwidth().set_none_wanted();
             }
         }
         return !packets.has_lost_opens();
@@ -99,7 +99,7 @@ TEST_CASE("PacketSender: objects leave a value its share in a flush in which cal
         line.begin_flush(900);
         CHECK(line.packets.write_first_bunches(false));
         if (are_calls_first) {
-            line.packets.calls_found_no_room();
+            line.packets.turns().calls_found_no_room();
         }
         line.packets.flush_full();
         line.queue_value(0, 10'000);
@@ -111,7 +111,7 @@ TEST_CASE("PacketSender: objects leave a value its share in a flush in which cal
         CHECK_FALSE(line.write_opens());
         CHECK_FALSE(line.packets.write_first_bunches(false));
         if (are_calls_first) {
-            line.packets.calls_found_no_room();
+            line.packets.turns().calls_found_no_room();
         }
         line.packets.flush_full();
         REQUIRE_FALSE(line.packets.can_write(Share::Values));
@@ -130,18 +130,18 @@ TEST_CASE("PacketSender: values and calls take turns, and a turn without room is
     Line line;
     line.begin_flush(1'000);
     CHECK(line.packets.write_first_bunches(false));
-    line.packets.calls_found_no_room();
+    line.packets.turns().calls_found_no_room();
     line.begin_flush(1'100);
     SECTION("no value was there in the turn of values, so calls have it") {
         line.queue_value(0, 10);
         CHECK(line.packets.write_first_bunches(false));
-        CHECK_FALSE(line.packets.is_values_turn());
-        line.packets.calls_found_no_room();
+        CHECK_FALSE(line.packets.turns().is_values_turn());
+        line.packets.turns().calls_found_no_room();
         line.begin_flush(1'200);
         CHECK(line.packets.write_first_bunches(false));
-        CHECK_FALSE(line.packets.is_values_turn());  // no call went
+        CHECK_FALSE(line.packets.turns().is_values_turn());  // no call went
         line.send_call();
-        line.packets.calls_found_no_room();
+        line.packets.turns().calls_found_no_room();
         line.begin_flush(1'300);
         CHECK(line.packets.write_first_bunches(false));
         CHECK(line.packets.reliable().waiting_count(Share::Values) == 0);
@@ -152,20 +152,20 @@ TEST_CASE("PacketSender: values and calls take turns, and a turn without room is
         line.begin_flush(1'200);
         CHECK(line.packets.write_first_bunches(true));
         CHECK(line.packets.reliable().waiting_count(Share::Values) == 0);
-        line.packets.calls_found_no_room();
+        line.packets.turns().calls_found_no_room();
         line.begin_flush(1'300);
         CHECK(line.packets.write_first_bunches(true));
-        CHECK_FALSE(line.packets.is_values_turn());
+        CHECK_FALSE(line.packets.turns().is_values_turn());
     }
     SECTION("one waits of which no part is here, so they keep their turn") {
         CHECK(line.packets.write_first_bunches(false));
         line.send_call();
-        line.packets.calls_found_no_room();
+        line.packets.turns().calls_found_no_room();
         for (std::int64_t time_ms = 1'200; time_ms < 1'300; time_ms += 20) {
             line.begin_flush(time_ms);
             CHECK(line.packets.write_first_bunches(true));
-            CHECK(line.packets.is_values_turn());
-            line.packets.calls_found_no_room();
+            CHECK(line.packets.turns().is_values_turn());
+            line.packets.turns().calls_found_no_room();
         }
     }
 }

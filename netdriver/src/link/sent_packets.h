@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+//
+// The packets under way to one peer: remembers of each what it carried until its fate is known, and
+// tells a SentContentHandler.
+//
+// Property data is never kept: a record says which versions of which object went out, and a loss
+// makes them owed again. Bunches are kept by ReliableSender and go out again as they are.
+//
+// Packets are resolved in the order of sending (PacketNotify), so queues are enough for what they
+// carried:
+//
+//     packets   [ 7: 2 bunches, 3 records ][ 8: 1 record, 2 bundles ][ 9 to 11: a burst ][ open ]
+//     bunches   [ of 7 ][ of 7 ]
+//     records   [ of 7 ][ of 7 ][ of 7 ][ of 8 ]
+//     bundles   [ of 8 ][ of 8 ][ of 9 to 11, which follow each other in their run ]
+//
+// A burst is of packets that a run of bundles was cut into, and that were sent as they were.
+#pragma once
+
+#include <replayout/netdriver/net_stats.h>
+#include <replayout/netdriver/packet_notify.h>
+#include <replayout/netdriver/time.h>
+#include <replayout/reflection/memory.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "bandwidth_shares.h"
+#include "bundle_run.h"
+#include "fate_cost.h"
+#include "packet_window.h"
+#include "reliable_sender.h"
+#include "remote_function_sender.h"
+#include "ring_queue.h"
+#include "sent_content.h"
+
+namespace replayout {
+
+class SentPackets final : private PacketNotifyHandler {
+  public:
+    struct Settings {
+        std::uint16_t session = 0;
+        std::uint16_t first_sequence = 1;
+        std::uint32_t lost_packets_per_second_max = 0;
+    };
+    /// The parts of the connection that also learn what became of packets. All of them outlive
+    /// this.
+    struct Parts {
+        BandwidthShares& bandwidth;
+        ReliableSender& reliable;
+        NetStats& stats;
+    };
+
+    SentPackets(const Settings& settings, const Parts& parts, MemoryResource* resource);
+    ~SentPackets() { drop_bundles(); }
+    SentPackets(const SentPackets&) = delete;
+    SentPackets& operator=(const SentPackets&) = delete;
+
+    [[nodiscard]] const PacketNotify& notify() const noexcept { return notify_; }
+    /// How many packets may be under way.
+    [[nodiscard]] PacketWindow& window() noexcept { return window_; }
+    [[nodiscard]] const PacketWindow& window() const noexcept { return window_; }
+    /// Packets belong to another session from now on. Requires that nothing was received.
+    void set_session(std::uint16_t session) noexcept { notify_.set_session(session); }
+    /// Gives back room for what packets carried, see KeptRoom.
+    void trim() {
+        sent_bunches_.trim();
+        sent_records_.trim();
+        sent_bundles_.trim();
+        sent_calls_.trim();
+    }
+
+    /// Returns how many packets of that share may go out in addition to those under way.
+    [[nodiscard]] std::uint32_t packets_for(Share share) const noexcept {
+        return window_.packets_for(share, notify_.sendable_count(), parts_.reliable);
+    }
+
+    // The open packet.
+
+    /// Remembers what the block carried that was just written to the open packet.
+    void add_record(const SentRecord& record);
+    /// Remembers blocks that were just copied from a bundle. Holds its run.
+    void add_bundle(const SentBundle& bundle);
+    void add_bunch(const SentBunch& name) {
+        ++open_packet_.bunch_count;
+        window_.fate_cost().add(FateCost::bunch);
+        sent_bunches_.push_back() = name;
+    }
+    /// Remembers a reliable call, or a part of one.
+    void add_call(const SentCall& name) {
+        sent_calls_.push_back() = name;
+        ++open_packet_.call_count;
+        window_.fate_cost().add(FateCost::call);
+    }
+    /// Returns how many bunches the open packet has, calls excepted.
+    [[nodiscard]] std::uint32_t bunch_count() const noexcept { return open_packet_.bunch_count; }
+    /// Forgets the bunch that was added to the open packet as number `place`.
+    void take_out_bunch(std::uint32_t place) noexcept;
+
+    /// The open packet goes out with this header, from notify().next_header(), and the next one is
+    /// open. Returns its sequence.
+    std::uint64_t commit(const PacketHeader& header, Share share, bool has_content, NetTime now) {
+        REPLAYOUT_ASSERT(has_content || open_packet_.is_empty());
+        const std::uint64_t sequence = notify_.commit_send(header);
+        if (has_content) {
+            window_.sent(share, 1);
+            highest_with_content_ = sequence;
+        }
+        open_packet_.share = share;
+        open_packet_.has_content = has_content;
+        open_packet_.sent = now;
+        packet_at(sequence) = std::exchange(open_packet_, SentPacket());
+        return sequence;
+    }
+    /// `count` packets of a run go out as they were cut, with these bundles; `header` is that of
+    /// the first. Holds their run. Requires that nothing was added to the open packet.
+    void commit_burst(const PacketHeader& header, std::uint32_t count, const SentBundles& bundles,
+                      NetTime now);
+
+    // What is under way.
+
+    /// Returns whether something with content is on its way. (Not a probe: where a round trip takes
+    /// longer than the wait for an answer, one probe would be the reason for the next, for ever.)
+    [[nodiscard]] bool awaits_ack() const noexcept {
+        return highest_with_content_ > notify_.highest_acked();
+    }
+    /// Returns whether something with content that was sent at that time, or before, is neither
+    /// acknowledged nor known to be lost. O(1), but where packets in flight are that old.
+    [[nodiscard]] bool is_unanswered_since(NetTime time) const noexcept;
+    /// Returns whether calls that are repeated until they arrive are on their way.
+    [[nodiscard]] bool has_calls() const noexcept { return sent_calls_.count() > 0; }
+    /// Returns whether a block is on its way with what is sent of this object only at first.
+    /// O(blocks under way).
+    [[nodiscard]] bool has_initial(std::uint32_t object_index) const noexcept;
+    /// Returns whether bundles of that flush, or of one before it, are under way.
+    [[nodiscard]] bool has_bundles_until(std::uint64_t flush) const noexcept {
+        return sent_bundles_.count() > 0 && sent_bundles_.front().first.run->flush() <= flush;
+    }
+    /// Counts the bundles under way with a block of that object, of which one was last in a bundle
+    /// in that flush. O(bundles under way), where it is not older than all of them.
+    [[nodiscard]] std::uint32_t bundles_with(std::uint32_t object_index,
+                                             std::uint64_t bundled_flush) const noexcept;
+    /// Account is kept of the pairs of so many more blocks of bundles under way, or is no longer.
+    void add_accounted(std::uint32_t blocks) noexcept {
+        window_.fate_cost().add(blocks * FateCost::accounted_block);
+    }
+    void take_accounted(std::uint32_t blocks) noexcept {
+        window_.fate_cost().take(blocks * FateCost::accounted_block);
+    }
+    /// Adds which blocks of that run are under way: bit i of `held[b]` for block i of bundle b.
+    void mark_held(const BundleRun& run, std::span<std::uint64_t> held) const noexcept;
+
+    // Their fates.
+
+    /// Judges a header from the peer; see PacketNotify::receive(). `handler` learns what became of
+    /// what was sent, until drop_content().
+    [[nodiscard]] PacketReceipt receive(const PacketHeader& header, NetTime now,
+                                        SentContentHandler& handler);
+    /// The connection is closing, so nothing but the control channel matters any more. Forgets what
+    /// packets carried, except bunches: it becomes neither delivered nor lost. Requires that the
+    /// open packet is empty.
+    void drop_content() noexcept;
+
+  private:
+    /// How much of the queues below belongs to one packet.
+    struct SentPacket {
+        std::uint16_t bunch_count = 0;
+        std::uint16_t record_count = 0;
+        std::uint16_t first_record_count = 0;  // of these, before the bundles
+        std::uint16_t bundle_count = 0;
+        std::uint16_t call_count = 0;  // reliable ones
+        // This packet and those that follow it are packets of a burst, and nothing else; known of
+        // the first of them that is not resolved. 0: it was put together by itself.
+        std::uint16_t burst_count = 0;
+        Share share = Share::Objects;
+        bool has_content = false;  // set when it is sent
+        NetTime sent;
+
+        [[nodiscard]] bool has_only_bundles() const noexcept {
+            return bunch_count == 0 && record_count == 0 && call_count == 0;
+        }
+        [[nodiscard]] bool is_empty() const noexcept {
+            return has_only_bundles() && bundle_count == 0;
+        }
+    };
+    static_assert(sizeof(SentPacket) <= 24, "packets of one tick lie in few lines of memory");
+
+    void packet_delivered(std::uint64_t sequence) override;
+    void packets_delivered(std::uint64_t first, std::uint64_t last) override;
+    void packet_lost(std::uint64_t sequence) override;
+    /// The next `count` blocks, oldest first, arrived, or were lost.
+    void records_delivered(std::uint32_t count);
+    void records_lost(std::uint32_t count);
+    void bundles_delivered(std::uint32_t count);
+    /// Removes so many bundles from the front of the queue.
+    void pop_bundles(std::uint32_t count) noexcept;
+    void drop_bundles() noexcept;
+    /// Holds the run, of which something is about to be sent.
+    void hold(BundleRun& run) noexcept;
+    /// Counts the bundles in the first `count` packets of a burst, of which the first that is not
+    /// resolved has the oldest.
+    [[nodiscard]] std::uint32_t bundles_of_burst(std::uint32_t count) noexcept {
+        return sent_bundles_.front().in_packets(count);
+    }
+    /// The first `count` packets of a burst that begins there are resolved.
+    void shorten_burst(std::uint64_t sequence, std::uint32_t count) noexcept;
+    /// Returns the packet with that number; of a burst the first one that is not resolved, and the
+    /// others mean nothing.
+    [[nodiscard]] SentPacket& packet_at(std::uint64_t sequence) noexcept {
+        return sent_packets_[sequence % packets_in_flight_max];
+    }
+    [[nodiscard]] const SentPacket& packet_at(std::uint64_t sequence) const noexcept {
+        return sent_packets_[sequence % packets_in_flight_max];
+    }
+
+    // What every tick of every connection touches comes first, so that it is few lines of memory.
+    Parts parts_;
+    SentContentHandler* handler_ = nullptr;  // while acks are read
+    NetTime received_;                       // the time of these acks
+    std::uint64_t highest_with_content_ = 0;
+    PacketWindow window_;
+    SentPacket open_packet_;
+    RingQueue<SentBundles> sent_bundles_;
+    PacketNotify notify_;
+    RingQueue<SentBunch> sent_bunches_;
+    RingQueue<SentRecord> sent_records_;
+    RingQueue<SentCall> sent_calls_;
+    std::array<SentPacket, packets_in_flight_max> sent_packets_;  // by sequence
+};
+
+}  // namespace replayout
