@@ -93,7 +93,8 @@ GROUPS = [
         netdriver/syncvar/src/client/network_client_waiting.cpp
         netdriver/syncvar/src/behaviours/network_prefab_calls.cpp
         netdriver/unet/src/network_reader.cpp
-        netdriver/syncvar/src/server/network_server_calls.cpp
+        netdriver/syncvar/src/server/owner_values.cpp
+        netdriver/syncvar/src/server/state_sender.cpp
         netdriver/syncvar/src/behaviours/sync_collection.cpp
         netdriver/syncvar/src/sections/sync_section.cpp
         netdriver/unet/src/unet_messages.cpp

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "connection_channel.h"
 
-#include "part_sender.h"
 #include "wanted_collections.h"
 
 #include <replayout/reflection/type_builder.h>
@@ -50,7 +49,7 @@ void ConnectionChannel::not_ready_heard() {
 }
 
 void ConnectionChannel::collections_wanted(const CollectionsWanted& wanted) {
-    server().parts_->wanted(identity().connection_to_client(), wanted);
+    server().collections_wanted(identity().connection_to_client(), wanted);
 }
 
 void ConnectionChannel::spawn_started() {

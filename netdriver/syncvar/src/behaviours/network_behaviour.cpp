@@ -298,7 +298,7 @@ std::string NetworkBehaviour::name_of(const SyncCollection& collection) const {
 
 void NetworkBehaviour::log_line(LogLevel level, std::string_view text) const {
     if (const NetworkServer* server = identity_->server_) {
-        server->log_->write(level, identity_->owner_, text, server->now());
+        server->log_line(level, identity_->owner_, text);
     } else if (const NetworkClient* client = identity_->client_) {
         client->log_->write(level, {}, text, client->now());
     } else {

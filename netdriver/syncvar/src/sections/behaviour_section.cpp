@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "behaviour_section.h"
 
-#include <replayout/netdriver/peer_log.h>
 #include <replayout/reflection/diagnostics.h>
 #include <replayout/reflection/printable.h>
 #include <replayout/reflection/type_builder.h>
@@ -88,14 +87,14 @@ void add_section_types(TypeRegistry& registry) {
     (void)are_added;
 }
 
-}  // namespace detail
-
-namespace {
-
-[[nodiscard]] std::string describe_writer(const std::string& name, const NetworkWriter& writer) {
+std::string describe_writer(const std::string& name, const NetworkWriter& writer) {
     return "behaviour \"" + name +
            "\" cannot write its section: " + std::string(to_string(writer.error()));
 }
+
+}  // namespace detail
+
+namespace {
 
 /// Of a reader that did not read what there is, or that refused it.
 [[nodiscard]] std::string describe_misread(const NetworkReader& reader) {
@@ -131,7 +130,7 @@ detail::SectionParameters& NetworkBehaviour::initial_section() {
         section.initial.bytes.assign(writer.bytes().begin(), writer.bytes().end());
     } else if (!was_missing) {
         // Once, and not by a PeerLog: several may be written at once.
-        log(LogLevel::Error, printable(describe_writer(type_->name, writer)));
+        log(LogLevel::Error, printable(detail::describe_writer(type_->name, writer)));
     }
     return section.initial;
 }
@@ -148,41 +147,6 @@ void NetworkBehaviour::section_received(const detail::SectionParameters& section
                                  std::to_string(component_index_) +
                                  ") misread its section: " + describe_misread(reader));
     }
-}
-
-bool NetworkServer::write_section(NetworkBehaviour& component) {
-    detail::SectionCall& waiting = component.section().waiting;
-    if (component.has_waiting_section_) {
-        return true;
-    }
-    if (component.dirty_bits_ == 0) {
-        return false;
-    }
-    if (!component.is_sent_operations()) {
-        component.dirty_bits_ = 0;  // Who comes is sent all of it.
-        return false;
-    }
-    if (section_room_ == nullptr) {
-        section_room_ = std::make_unique_for_overwrite<std::byte[]>(detail::section_bytes_max);
-    }
-    NetworkWriter writer({section_room_.get(), detail::section_bytes_max});
-    const bool is_done = component.on_serialize(writer, false);
-    if (writer.failed()) {
-        // It would fail in each flush.
-        log_->write(LogLevel::Error, component.identity_->owner_,
-                    describe_writer(component.type_->name, writer), now_);
-        component.dirty_bits_ = 0;
-        return false;
-    }
-    if (!is_done) {
-        return false;
-    }
-    component.dirty_bits_ = 0;
-    component.has_waiting_section_ = true;
-    waiting.section.number = component.section().state.section.number++;
-    component.section().initial_flush = 0;  // what was written in this flush lacks the change
-    waiting.section.bytes.assign(writer.bytes().begin(), writer.bytes().end());
-    return true;
 }
 
 }  // namespace replayout::syncvar

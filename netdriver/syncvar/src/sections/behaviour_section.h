@@ -16,11 +16,13 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace replayout::syncvar {
 
 class NetworkBehaviour;
+class NetworkWriter;
 
 namespace detail {
 
@@ -77,6 +79,9 @@ struct BehaviourSection {
     SectionParameters initial;  ///< as of this flush:
     std::uint64_t initial_flush = 0;
 };
+
+/// For the log: the behaviour `name` could not write its section.
+[[nodiscard]] std::string describe_writer(const std::string& name, const NetworkWriter& writer);
 
 /// The structs above, for NetworkTypes.
 void add_section_types(TypeRegistry& registry);

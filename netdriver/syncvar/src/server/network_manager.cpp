@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <replayout/netdriver/peer_log.h>
 #include <replayout/syncvar/network_client.h>
 #include <replayout/syncvar/network_manager.h>
 #include <replayout/syncvar/network_server.h>
@@ -12,9 +11,8 @@ void NetworkManager::on_server_ready(NetworkServer& server, NetworkConnection& c
 
 void NetworkManager::on_server_add_player(NetworkServer& server, NetworkConnection& connection) {
     if (player_prefab == nullptr) {
-        server.log_->write(LogLevel::Error, connection.peer(),
-                           "a client asks for a player, and the manager has no player prefab",
-                           server.now());
+        server.log_line(LogLevel::Error, connection.peer(),
+                        "a client asks for a player, and the manager has no player prefab");
         return;
     }
     NetworkIdentity& player = server.instantiate(*player_prefab);

@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "connection_channel.h"
-#include "host_calls.h"
-#include "part_sender.h"
-#include "scene_name.h"
-#include "stored_references.h"
-#include "sync_section.h"
+#include "server_parts.h"
 #include "update_scope.h"
 
-#include <replayout/netdriver/peer_log.h>
 #include <replayout/reflection/diagnostics.h>
 #include <replayout/syncvar/network_server.h>
-#include <replayout/syncvar/sync_collection.h>
 
-#include <algorithm>
-#include <bit>
 #include <string>
 
 namespace replayout::syncvar {
@@ -33,22 +24,11 @@ NetworkServer::NetworkServer(const NetDriverSettings& settings, Transport& trans
                              const InterestManagement& interest)
     : types_(types),
       manager_(manager),
-      resource_(resource_of(settings)),
       driver_(with_interest(settings, interest), transport, *this),
-      interest_(interest),
-      sections_(std::make_unique<SectionSender>(resource_of(settings))),
-      references_(std::make_unique<StoredReferences>(objects_, nullptr, resource_of(settings))),
-      parts_(std::make_unique<PartSender>(*this, settings.config)),
-      log_(std::make_unique<PeerLog>()),
-      host_calls_(std::make_unique<HostCalls>()) {}
+      parts_(std::make_unique<Parts>(*this, settings, interest)) {}
 
 NetworkServer::~NetworkServer() {
-    // A destructor of the game that assigns a SyncVar is to mark nothing, and to run no hook.
-    for (const auto& [key, object] : objects_) {
-        object->net_id_ = 0;
-        object->server_ = nullptr;
-        object->references_ = nullptr;
-    }
+    parts_->objects.disown_all();
 }
 
 Status NetworkServer::listen() {
@@ -83,27 +63,51 @@ void NetworkServer::late_update(NetTime now) {
     const detail::UpdateScope updating(is_updating_);
     now_ = now;
     ++flush_number_;
-    references_->settle();
-    update_host();
-    update_phases();
-    send_batches();
-    serve_owners();
-    send_owner_states();
-    mark_changed();
-    parts_->send();
+    parts_->objects.references().settle();
+    if (NetworkConnection* host = parts_->host.host()) {
+        parts_->phases.update(*host);  // at once: the host has no channel to hear of it
+        parts_->host_view.update();
+    }
+    parts_->phases.update_all();
+    parts_->phases.send_batches();
+    parts_->owner_values.serve();
+    parts_->authority.send_states();
+    parts_->states.send_changed();
+    parts_->part_sender.send();
     driver_.tick_flush(now);
     free_what_is_gone();
+}
+
+void NetworkServer::free_what_is_gone() {
+    if (!parts_->objects.references().settle_all()) {
+        parts_->log.write(LogLevel::Warning, {}, StoredReferences::endless_hooks);
+    }
+    parts_->connections.free_ended();
+    parts_->lives.free_gone();
+}
+
+// Checks of arguments.
+
+bool NetworkServer::owns(const NetworkIdentity& object) const noexcept {
+    return parts_->objects.owns(object);
+}
+
+bool NetworkServer::owns(const NetworkConnection& connection) const noexcept {
+    return parts_->connections.owns(connection);
+}
+
+bool NetworkServer::is_channel(const NetworkIdentity& object) const noexcept {
+    return parts_->objects.is_channel(object);
+}
+
+bool NetworkServer::refuse(PeerId peer, std::string_view why) {
+    return parts_->log.refuse(peer, why);
 }
 
 // Objects.
 
 NetworkIdentity& NetworkServer::instantiate(const NetworkPrefab& prefab) {
-    auto made = std::make_unique<NetworkIdentity>(prefab, resource_);
-    NetworkIdentity& object = *made;
-    objects_.emplace(&object, std::move(made));
-    object.references_ = references_.get();
-    references_->object_made(object);
-    return object;
+    return parts_->objects.make(prefab);
 }
 
 NetworkIdentity& NetworkServer::add_scene_object(const NetworkPrefab& prefab,
@@ -118,304 +122,305 @@ NetworkIdentity& NetworkServer::add_scene_object(const NetworkPrefab& prefab,
     return object;
 }
 
-bool NetworkServer::owns(const NetworkIdentity& object) const noexcept {
-    return objects_.contains(&object);
-}
-
-bool NetworkServer::owns(const NetworkConnection& connection) const noexcept {
-    return owned_connections_.contains(&connection);
-}
-
-bool NetworkServer::refuse(PeerId peer, std::string_view why) {
-    log_->write(LogLevel::Warning, peer, why, now_);
-    return false;
-}
-
-std::string NetworkServer::name_of(const NetworkIdentity& object) {
-    std::string name = "an object of prefab \"" + object.prefab().name() + "\"";
-    if (object.net_id_ != 0) {
-        name += " (net id " + std::to_string(object.net_id_) + ")";
-    } else if (object.scene_id_ != 0) {
-        name += " (scene id " + std::to_string(object.scene_id_) + ")";
-    }
-    return name;
-}
-
 bool NetworkServer::spawn(NetworkIdentity& object, NetworkConnection* owner) {
     REPLAYOUT_EXPECT(may_change(), false, "spawn: %s", within_a_question);
     REPLAYOUT_EXPECT(owns(object), false, "spawn: %s", another_servers);
     REPLAYOUT_EXPECT(owner == nullptr || owns(*owner), false, "spawn: %s", another_connection);
     if (!is_listening_) {
-        return refuse(PeerId{}, "spawn: " + name_of(object) +
+        return refuse(PeerId{}, "spawn: " + Log::name_of(object) +
                                     ": the server does not listen: call listen() before");
     }
-    if (object.is_spawned() || object.is_gone_ || is_channel(object)) {
-        return refuse(object.owner_,
-                      "spawn: " + name_of(object) +
-                          (object.is_gone_ ? " was destroyed" : " is spawned already"));
-    }
-    const auto twin = spawned_in_scene_.find(object.scene_id_);
-    if (twin != spawned_in_scene_.end()) {
-        log_->write(LogLevel::Warning, PeerId{},
-                    "an object of prefab \"" + object.prefab().name() +
-                        "\" is not spawned: its scene id " + std::to_string(object.scene_id_) +
-                        " is that of a spawned object of prefab \"" +
-                        twin->second->prefab().name() + "\"",
-                    now_);
-        return false;
-    }
-    if (references_->has_left(object)) {
-        references_->settle();  // It is another object from now on.
-    }
-    object.keep_own_values();
-    const SceneName name(object.scene_id_);
-    SpawnParameters parameters;
-    parameters.stable_name = name.text();
-    parameters.location = object.transform.position;
-    parameters.rotation = object.transform.rotation;
-    parameters.scale = object.transform.scale;
-    object.object_ = driver_.add_object(object.prefab().layout(), object.handle(), parameters);
-    if (object.object_.generation == 0) {
-        return refuse(owner == nullptr ? PeerId{} : owner->peer(),
-                      "an object is not spawned: the line before says why");
-    }
-    object.net_id_ = driver_.guid_of(object.object_).value;
-    object.server_ = this;
-    object.is_client_ = host_ != nullptr;
-    spawned_.emplace(object.net_id_, &object);
-    if (object.scene_id_ != 0) {
-        spawned_in_scene_.emplace(object.scene_id_, &object);
-    }
-    apply_visibility(object);
-    for (const auto& [peer, connection] : connections_) {
-        if (connection->phase_ == Phase::Leaving) {
-            apply_shown(*connection, object);
-        }
-    }
-    if (owner != nullptr) {
-        set_owner(object, *owner);
-    }
-    begin_components(object);
-    object.for_each_component(&NetworkBehaviour::on_start_server);
-    return object.is_spawned();  // It may have ended itself.
-}
-
-void NetworkServer::begin_components(NetworkIdentity& object) {
-    for (NetworkBehaviour* component : object.components()) {
-        component->forget_changes();  // All of it is new.
-        for (std::size_t i = 0; i < component->type_->collections.size(); ++i) {
-            component->collection(i).update_opening(parts_->whole_bytes_max());
-        }
-    }
-    if (object.prefab().has_calls_for_owner()) {
-        with_calls_for_owner_.push_back(&object);
-    }
-}
-
-bool NetworkServer::is_channel(const NetworkIdentity& object) const noexcept {
-    return &object.prefab() == &types_.connection_prefab();
+    return parts_->lives.spawn(object, owner);
 }
 
 void NetworkServer::unspawn(NetworkIdentity& object) {
     REPLAYOUT_EXPECT(may_change(), void(), "unspawn: %s", within_a_question);
     REPLAYOUT_EXPECT(owns(object), void(), "unspawn: %s", another_servers);
-    if (!object.is_spawned() || object.is_stopping_ || is_channel(object)) {
-        refuse(object.owner_, "unspawn: " + name_of(object) + " is not spawned");
-        return;
-    }
-    object.is_stopping_ = true;
-    if (std::any_of(host_calls_->begin(), host_calls_->end(),
-                    [&](const HostCall& call) { return &call.object() == &object; })) {
-        show_to_host(object);  // so that the calls that wait for it run
-        run_host_calls(&object);
-    }
-    object.stop_client();
-    object.for_each_component(&NetworkBehaviour::on_stop_server);
-    keep_last_sections(object);
-    object.is_stopping_ = false;
-    if (NetworkConnection* owner = owner_of(object)) {
-        if (owner->identity_ == &object) {
-            set_player(*owner, nullptr);
-        }
-        clear_owner(object);
-    }
-    for (const auto& [peer, connection] : connections_) {
-        connection->shown_.erase(object.net_id());
-    }
-    driver_.remove_object(object.object_);
-    driver_.forget_destroyed(SceneName(object.scene_id_).text());
-    spawned_.erase(object.net_id_);
-    if (object.scene_id_ != 0) {
-        spawned_in_scene_.erase(object.scene_id_);
-    }
-    object.net_id_ = 0;
-    object.object_ = {};
-    object.server_ = nullptr;
-    object.owner_ = {};
-    object.served_owner_ = {};
-    object.was_open_for_owner_ = false;
-    std::erase(with_calls_for_owner_, &object);
-    object.group_ = {};
-    object.is_client_ = false;
-    object.is_host_visible_ = false;
-    object.is_host_told_ = false;
-    for (NetworkBehaviour* component : object.components()) {
-        component->forget_changes();
-    }
-    references_->object_left(object);
-}
-
-void NetworkServer::keep_last_sections(NetworkIdentity& object) {
-    if (!has_connections()) {
-        return;
-    }
-    const bool was_sending = std::exchange(is_sending_state_, true);
-    for (NetworkBehaviour* component : object.components()) {
-        if (component->type_->has_custom_serialization) {
-            component->keep_last_section();
-        }
-    }
-    is_sending_state_ = was_sending;
+    parts_->lives.unspawn(object);
 }
 
 void NetworkServer::destroy(NetworkIdentity& object) {
     REPLAYOUT_EXPECT(may_change(), void(), "destroy: %s", within_a_question);
     REPLAYOUT_EXPECT(owns(object), void(), "destroy: %s", another_servers);
-    if (object.is_gone_ || is_channel(object)) {
-        refuse(PeerId{}, "destroy: " + name_of(object) +
-                             (object.is_gone_ ? " was destroyed already" : " is the server's own"));
-        return;
-    }
-    if (object.is_spawned() && !object.is_stopping_) {
-        unspawn(object);
-    }
-    if (object.scene_id_ != 0) {
-        object.keep_own_values();
-        object.reset_values(*object.own_values_);
-        return;
-    }
-    object.is_gone_ = true;
-    has_gone_ = true;
-    references_->object_left(object);
+    parts_->lives.destroy(object);
 }
 
 void NetworkServer::destroy_owned(NetworkConnection& connection) {
     REPLAYOUT_EXPECT(may_change(), void(), "destroy_owned: %s", within_a_question);
     REPLAYOUT_EXPECT(owns(connection), void(), "destroy_owned: %s", another_connection);
-    while (!connection.owned_.empty()) {
-        NetworkIdentity* object = connection.owned_.back();
-        destroy(*object);
-        if (!connection.owned_.empty() && connection.owned_.back() == object) {
-            connection.owned_.pop_back();
-        }
-    }
-}
-
-void NetworkServer::free_what_is_gone() {
-    if (!references_->settle_all()) {
-        log_->write(LogLevel::Warning, {}, StoredReferences::endless_hooks, now_);
-    }
-    ended_connections_.clear();
-    // A call that waits for the host may name what is gone.
-    if (host_calls_->empty() && std::exchange(has_gone_, false)) {
-        references_->forget_gone();
-        for (std::vector<NetworkIdentity*>* row : {&changed_, &owner_states_, &host_queue_}) {
-            std::erase_if(*row, [](const NetworkIdentity* object) { return object->is_gone_; });
-        }
-        std::erase_if(objects_, [](const auto& entry) { return entry.second->is_gone_; });
-    }
+    parts_->lives.destroy_owned(connection);
 }
 
 NetworkIdentity* NetworkServer::find(std::uint64_t net_id) const noexcept {
-    const auto found = spawned_.find(net_id);
-    return found == spawned_.end() ? nullptr : found->second;
+    return parts_->objects.find(net_id);
 }
 
-// What changed.
+// Owners and players.
 
-void NetworkServer::component_changed(NetworkIdentity& object) {
-    if (!std::exchange(object.is_queued_, true)) {
-        changed_.push_back(&object);
+bool NetworkServer::assign_client_authority(NetworkIdentity& object, NetworkConnection& owner) {
+    REPLAYOUT_EXPECT(may_change(), false, "assign_client_authority: %s", within_a_question);
+    REPLAYOUT_EXPECT(owns(object), false, "assign_client_authority: %s", another_servers);
+    REPLAYOUT_EXPECT(owns(owner), false, "assign_client_authority: %s", another_connection);
+    if (!object.is_spawned() || is_channel(object)) {
+        return refuse(owner.peer(), "assign_client_authority: " + Log::name_of(object) +
+                                        " is not spawned: spawn it first");
     }
+    return parts_->authority.assign(object, owner);
 }
 
-bool NetworkServer::send_state_of(NetworkIdentity& object) {
-    if (is_sending_state_ || !object.is_spawned()) {
-        return true;  // within on_serialize() nothing is whole
+bool NetworkServer::remove_client_authority(NetworkIdentity& object) {
+    REPLAYOUT_EXPECT(may_change(), false, "remove_client_authority: %s", within_a_question);
+    REPLAYOUT_EXPECT(owns(object), false, "remove_client_authority: %s", another_servers);
+    return parts_->authority.remove(object);
+}
+
+bool NetworkServer::add_player_for_connection(NetworkConnection& connection,
+                                              NetworkIdentity& player) {
+    REPLAYOUT_EXPECT(owns(connection), false, "add_player_for_connection: %s", another_connection);
+    if (connection.identity() != nullptr) {
+        return refuse(connection.peer(),
+                      "add_player_for_connection: peer " + std::to_string(connection.peer().value) +
+                          " has a player, " + Log::name_of(*connection.identity()) +
+                          ": call replace_player_for_connection()");
     }
-    const bool was_sending = std::exchange(is_sending_state_, true);
-    if (object.prefab().has_calls_for_owner()) {
-        serve_owner_ahead(object);
+    return replace_player_for_connection(connection, player, ReplacePlayerOptions::KeepAuthority);
+}
+
+bool NetworkServer::replace_player_for_connection(NetworkConnection& connection,
+                                                  NetworkIdentity& player,
+                                                  ReplacePlayerOptions options) {
+    REPLAYOUT_EXPECT(may_change(), false, "replace_player_for_connection: %s", within_a_question);
+    REPLAYOUT_EXPECT(owns(player), false, "replace_player_for_connection: %s", another_servers);
+    REPLAYOUT_EXPECT(owns(connection), false, "replace_player_for_connection: %s",
+                     another_connection);
+    REPLAYOUT_EXPECT(options <= ReplacePlayerOptions::Destroy, false,
+                     "replace_player_for_connection: %u is no ReplacePlayerOptions",
+                     static_cast<unsigned>(options));
+    if (is_channel(player) || (player.owner_.value != 0 && player.owner_ != connection.peer())) {
+        return refuse(connection.peer(), "replace_player_for_connection: peer " +
+                                             std::to_string(player.owner_.value) + " owns " +
+                                             Log::name_of(player));
     }
-    bool is_sent = !object.is_state_due_ || must_owner_wait(object) || tell_owner(object);
-    for (NetworkBehaviour* component : object.components()) {
-        if (!component->has_changes()) {
-            continue;
+    NetworkIdentity* previous = connection.identity();
+    if (previous == &player) {
+        return refuse(connection.peer(), "replace_player_for_connection: " + Log::name_of(player) +
+                                             " is the player of peer " +
+                                             std::to_string(connection.peer().value) + " already");
+    }
+    Authority& authority = parts_->authority;
+    const bool is_released = previous != nullptr && options == ReplacePlayerOptions::KeepActive;
+    if (is_released && !authority.tell_last_owner(*previous)) {
+        return false;
+    }
+    set_client_ready(connection);
+    if (!player.is_spawned() && !spawn(player, &connection)) {
+        if (is_released) {
+            authority.queue_state(*previous);
         }
-        mark(object, *component);
-        is_sent =
-            is_sent && !component->has_waiting_section_ && component->collection_dirty_bits_ == 0;
-        for (std::size_t i = 0; i < component->type_->collections.size(); ++i) {
-            // The object is compared in the flush, after more may have changed.
-            component->collection(i).may_coalesce_ = false;
-        }
+        return false;
     }
-    is_sending_state_ = was_sending;
-    return is_sent;
+    authority.set_owner(player, connection);
+    authority.set_player(connection, &player);
+    if (previous == nullptr) {
+        return true;
+    }
+    switch (options) {
+        case ReplacePlayerOptions::KeepAuthority:
+            break;
+        case ReplacePlayerOptions::KeepActive:
+            authority.clear_owner(*previous);
+            break;
+        case ReplacePlayerOptions::Unspawn:
+            unspawn(*previous);
+            break;
+        case ReplacePlayerOptions::Destroy:
+            destroy(*previous);
+            break;
+    }
+    return true;
 }
 
-void NetworkServer::mark_changed() {
-    is_sending_state_ = true;
-    // A behaviour that serializes itself may change others.
-    marking_.swap(changed_);
-    for (NetworkIdentity* object : marking_) {
-        object->is_queued_ = false;
-        bool is_waiting = false;
-        for (NetworkBehaviour* component : object->components()) {
-            if (component->is_dirty()) {
-                mark(*object, *component);
+bool NetworkServer::remove_player_for_connection(NetworkConnection& connection,
+                                                 RemovePlayerOptions options) {
+    REPLAYOUT_EXPECT(may_change(), false, "remove_player_for_connection: %s", within_a_question);
+    REPLAYOUT_EXPECT(owns(connection), false, "remove_player_for_connection: %s",
+                     another_connection);
+    REPLAYOUT_EXPECT(options <= RemovePlayerOptions::Destroy, false,
+                     "remove_player_for_connection: %u is no RemovePlayerOptions",
+                     static_cast<unsigned>(options));
+    NetworkIdentity* player = connection.identity();
+    if (player == nullptr) {
+        return false;
+    }
+    Authority& authority = parts_->authority;
+    switch (options) {
+        case RemovePlayerOptions::KeepActive:
+            if (!authority.tell_last_owner(*player)) {
+                return false;
             }
-            is_waiting = is_waiting || component->has_changes();
-        }
-        if (is_waiting) {
-            component_changed(*object);  // It is not due yet.
-        }
+            authority.set_player(connection, nullptr);
+            authority.clear_owner(*player);
+            break;
+        case RemovePlayerOptions::Unspawn:
+            unspawn(*player);
+            break;
+        case RemovePlayerOptions::Destroy:
+            destroy(*player);
+            break;
     }
-    marking_.clear();
-    is_sending_state_ = false;
+    return true;
 }
 
-void NetworkServer::mark(NetworkIdentity& object, NetworkBehaviour& component) {
-    const BehaviourType& type = *component.type_;
-    if (type.has_custom_serialization) {
-        send_section(object, component);
-    } else {
-        mark_sync_vars(object, component);
+// Who sees what.
+
+bool NetworkServer::set_shown(NetworkIdentity& object, NetworkConnection& connection,
+                              bool is_shown) {
+    if (!object.is_spawned() || is_channel(object)) {
+        return refuse(connection.peer(),
+                      "show_to or hide_from: " + Log::name_of(object) + " is not spawned");
     }
-    send_collections(object, component);
-    component.last_sync_us_ = now_.microseconds;
+    parts_->observers.set_shown(object, connection, is_shown);
+    if (object.owner_ == connection.peer()) {
+        parts_->authority.queue_state(object);  // in case it is shown again
+    }
+    return true;
 }
 
-void NetworkServer::mark_sync_vars(NetworkIdentity& object, NetworkBehaviour& component) {
-    const NetworkPrefab::Component& placed =
-        object.prefab().components()[component.component_index()];
-    std::uint64_t bits = component.dirty_bits_;
-    for (; bits != 0; bits &= bits - 1) {
-        const auto variable = static_cast<std::size_t>(std::countr_zero(bits));
-        if (variable >= placed.parents.size()) {
-            break;  // Bits of the game's own, without a variable.
-        }
-        const std::uint32_t first = placed.parents[variable].value;
-        const std::uint32_t count = placed.type->sync_vars[variable].property.array_dim;
-        for (std::uint32_t i = 0; i < count; ++i) {
-            driver_.mark_property_dirty(object.object_,
-                                        ParentIndex{static_cast<std::uint16_t>(first + i)});
-        }
+bool NetworkServer::show_to(NetworkIdentity& object, NetworkConnection& connection) {
+    REPLAYOUT_EXPECT(may_change(), false, "show_to: %s", within_a_question);
+    REPLAYOUT_EXPECT(owns(object), false, "show_to: %s", another_servers);
+    REPLAYOUT_EXPECT(owns(connection), false, "show_to: %s", another_connection);
+    return set_shown(object, connection, true);
+}
+
+bool NetworkServer::hide_from(NetworkIdentity& object, NetworkConnection& connection) {
+    REPLAYOUT_EXPECT(may_change(), false, "hide_from: %s", within_a_question);
+    REPLAYOUT_EXPECT(owns(object), false, "hide_from: %s", another_servers);
+    REPLAYOUT_EXPECT(owns(connection), false, "hide_from: %s", another_connection);
+    return set_shown(object, connection, false);
+}
+
+void NetworkServer::forget_shown(NetworkIdentity& object, NetworkConnection& connection) {
+    REPLAYOUT_EXPECT(may_change(), void(), "forget_shown: %s", within_a_question);
+    REPLAYOUT_EXPECT(owns(object), void(), "forget_shown: %s", another_servers);
+    REPLAYOUT_EXPECT(owns(connection), void(), "forget_shown: %s", another_connection);
+    if (parts_->observers.forget_shown(object, connection) && object.owner_ == connection.peer()) {
+        parts_->authority.queue_state(object);
     }
-    component.dirty_bits_ = 0;
+}
+
+void NetworkServer::rebuild_observers(NetworkIdentity& object) {
+    REPLAYOUT_EXPECT(owns(object), void(), "rebuild_observers: %s", another_servers);
+    if (object.is_spawned() && !is_channel(object)) {
+        parts_->observers.reconsider(object);
+    }
+}
+
+// Connections.
+
+NetworkConnection* NetworkServer::find_connection(PeerId peer) noexcept {
+    return parts_->connections.find(peer);
+}
+
+void NetworkServer::set_client_ready(NetworkConnection& connection) {
+    REPLAYOUT_EXPECT(may_change(), void(), "set_client_ready: %s", within_a_question);
+    REPLAYOUT_EXPECT(owns(connection), void(), "set_client_ready: %s", another_connection);
+    parts_->phases.set_ready(connection);
+}
+
+void NetworkServer::set_client_not_ready(NetworkConnection& connection) {
+    REPLAYOUT_EXPECT(may_change(), void(), "set_client_not_ready: %s", within_a_question);
+    REPLAYOUT_EXPECT(owns(connection), void(), "set_client_not_ready: %s", another_connection);
+    parts_->phases.set_not_ready(connection);
+}
+
+void NetworkServer::set_answer_wait_ms(std::uint32_t milliseconds) {
+    REPLAYOUT_EXPECT(milliseconds >= 1 && milliseconds <= 3'600'000, void(),
+                     "set_answer_wait_ms: %u is not between 1 and 3,600,000", milliseconds);
+    parts_->phases.set_answer_wait_ms(milliseconds);
+}
+
+std::uint32_t NetworkServer::answer_wait_ms() const noexcept {
+    return parts_->phases.answer_wait_ms();
+}
+
+NetworkConnection& NetworkServer::start_host(PeerId host) {
+    Connections& connections = parts_->connections;
+    REPLAYOUT_EXPECT(is_listening_, connections.none(),
+                     "start_host: the server does not listen: call listen() before, and look at "
+                     "its Status");
+    REPLAYOUT_EXPECT(may_change(), connections.none(), "start_host: %s", within_a_question);
+    REPLAYOUT_EXPECT(host != PeerId{}, connections.none(),
+                     "start_host: peer 0 is nobody: give the host another id");
+    REPLAYOUT_EXPECT(parts_->host.host() == nullptr, *parts_->host.host(),
+                     "start_host: this process plays already: call stop_host() before");
+    REPLAYOUT_EXPECT(find_connection(host) == nullptr, *find_connection(host),
+                     "start_host: peer %llu is a client: give the host an id of its own",
+                     static_cast<unsigned long long>(host.value));
+    driver_.set_host(host);
+    NetworkConnection& connection = connections.make(host);
+    parts_->host_view.begin(connection);
+    manager_.on_server_connect(*this, connection);
+    manager_.on_start_host(*this, connection);
+    return connection;
+}
+
+void NetworkServer::stop_host() {
+    REPLAYOUT_EXPECT(may_change(), void(), "stop_host: %s", within_a_question);
+    REPLAYOUT_EXPECT(!is_stopping_host_, void(),
+                     "stop_host: called from within a callback of stop_host(), which goes on when "
+                     "that returns");
+    NetworkConnection* const host = parts_->host.host();
+    if (host == nullptr) {
+        return;
+    }
+    const detail::UpdateScope stopping(is_stopping_host_);
+    manager_.on_stop_host(*this, *host);
+    manager_.on_server_disconnect(*this, *host);
+    parts_->authority.release_all(*host);
+    parts_->host_view.end();
+    parts_->connections.end(host->peer());
+}
+
+NetworkConnection* NetworkServer::host() noexcept {
+    return parts_->host.host();
 }
 
 // NetWorld.
+
+void NetworkServer::peer_joined(PeerId peer) {
+    const NetworkConnection* const host = parts_->host.host();
+    if (host != nullptr && host->peer() == peer) {
+        return;
+    }
+    NetworkConnection& connection = parts_->connections.make(peer);
+    connection.channel_ = parts_->lives.make_channel(peer);
+    if (connection.channel_ == nullptr) {
+        refuse(peer, "there is no room for the object of a connection: it is closed");
+        parts_->connections.end(peer);
+        driver_.disconnect(peer);
+        return;
+    }
+    manager_.on_server_connect(*this, connection);
+}
+
+void NetworkServer::peer_left(PeerId peer, CloseReason /*reason*/) {
+    NetworkConnection* connection = find_connection(peer);
+    if (connection == nullptr) {
+        return;
+    }
+    manager_.on_server_disconnect(*this, *connection);
+    parts_->authority.release_all(*connection);
+    parts_->lives.end_channel(*connection->channel_);
+    parts_->connections.end(peer);
+    parts_->part_sender.client_left(peer);
+}
+
+bool NetworkServer::is_net_relevant_for(ObjectHandle handle, PeerId peer) {
+    const NetworkConnection* connection = find_connection(peer);
+    return connection != nullptr &&
+           Observers::check_observer(NetworkIdentity::of(handle), *connection);
+}
 
 bool NetworkServer::holds_back(ObjectHandle handle, ParentIndex property) {
     const NetworkIdentity& object = NetworkIdentity::of(handle);
@@ -428,8 +433,7 @@ bool NetworkServer::holds_back(ObjectHandle handle, ParentIndex property) {
 }
 
 bool NetworkServer::has_object(ObjectHandle object) {
-    return objects_.contains(
-        reinterpret_cast<const NetworkIdentity*>(static_cast<std::uintptr_t>(object.value)));
+    return parts_->objects.has(object);
 }
 
 void* NetworkServer::object_memory(ObjectHandle object) {
@@ -441,5 +445,67 @@ ObjectHandle NetworkServer::spawn(const SpawnInfo& /*info*/) {
 }
 
 void NetworkServer::despawn(ObjectHandle /*object*/, ChannelCloseReason /*reason*/) {}
+
+// What objects and their behaviours ask of their server.
+
+void NetworkServer::component_changed(NetworkIdentity& object) {
+    parts_->states.add(object);
+}
+
+bool NetworkServer::send_state_of(NetworkIdentity& object) {
+    return parts_->states.send_ahead(object);
+}
+
+bool NetworkServer::has_connections() const noexcept {
+    return !parts_->connections.is_empty();
+}
+
+void NetworkServer::apply_visibility(NetworkIdentity& object) {
+    parts_->observers.apply_visibility(object);
+}
+
+void NetworkServer::interest_group_changed(NetworkIdentity& object, std::uint32_t previous) {
+    parts_->observers.interest_group_changed(object, previous);
+}
+
+void NetworkServer::position_changed(NetworkIdentity& object) {
+    parts_->observers.position_changed(object);
+}
+
+bool NetworkServer::host_hears(NetworkIdentity& object, const Function& function,
+                               const void* values, void* place) {
+    return parts_->host_view.hears(object, function, values, place);
+}
+
+void NetworkServer::take_section(NetworkBehaviour& component, const NetworkBehaviour& section) {
+    parts_->authority.take_section(component, section);
+}
+
+void NetworkServer::take_operations(NetworkBehaviour& component, SyncCollection& collection,
+                                    const void* params) {
+    parts_->authority.take_operations(component, collection, params);
+}
+
+void NetworkServer::log_line(LogLevel level, PeerId peer, std::string_view text) const {
+    parts_->log.write(level, peer, text);
+}
+
+// What a client says on the channel of its connection.
+
+void NetworkServer::ready(PeerId peer) {
+    parts_->phases.ready(peer);
+}
+
+void NetworkServer::add_player(PeerId peer) {
+    parts_->phases.add_player(peer);
+}
+
+void NetworkServer::not_ready_heard(PeerId peer) {
+    parts_->phases.not_ready_heard(peer);
+}
+
+void NetworkServer::collections_wanted(PeerId peer, const detail::CollectionsWanted& wanted) {
+    parts_->part_sender.wanted(peer, wanted);
+}
 
 }  // namespace replayout::syncvar

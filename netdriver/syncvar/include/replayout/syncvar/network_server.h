@@ -30,26 +30,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <map>
 #include <memory>
-#include <set>
-#include <string>
 #include <string_view>
-#include <vector>
-
-namespace replayout {
-class PeerLog;
-}
 
 namespace replayout::syncvar {
 
 namespace detail {
 class ConnectionChannel;
+struct CollectionsWanted;
 }  // namespace detail
-class HostCall;
-class SectionSender;
-class StoredReferences;
 class SyncCollection;
 
 /// What becomes of the player that another one takes the place of (Mirror: ReplacePlayerOptions).
@@ -89,7 +78,7 @@ class NetworkServer final : private NetWorld {
     /// ready any more: until then it is sent objects, as before. A client that does not answer is
     /// disconnected. 1 to 3,600,000; any other number is refused. 10,000 at first.
     void set_answer_wait_ms(std::uint32_t milliseconds);
-    [[nodiscard]] std::uint32_t answer_wait_ms() const noexcept { return answer_wait_ms_; }
+    [[nodiscard]] std::uint32_t answer_wait_ms() const noexcept;
 
     /// As NetDriver::listen(). Before it objects may be made, and nothing is spawned or updated.
     [[nodiscard]] Status listen();
@@ -161,7 +150,7 @@ class NetworkServer final : private NetWorld {
     bool remove_client_authority(NetworkIdentity& object);
 
     /// Null: there is none.
-    [[nodiscard]] NetworkConnection* host() noexcept { return host_; }
+    [[nodiscard]] NetworkConnection* host() noexcept;
     [[nodiscard]] const NetworkServerCounters& counters() const noexcept { return counters_; }
     /// Null: there is no such connection.
     [[nodiscard]] NetworkConnection* find_connection(PeerId peer) noexcept;
@@ -176,11 +165,26 @@ class NetworkServer final : private NetWorld {
     friend class NetworkIdentity;
     friend class NetworkManager;
     friend class NetworkPrefab;
-    friend class SyncCollection;
     friend class detail::ConnectionChannel;
 
     using Phase = NetworkConnection::Phase;
+
+    // Its parts, each with a header in src/server. NetworkServer checks arguments, and decides in
+    // which order the parts work.
+    class Authority;
+    class Connections;
+    struct Environment;
+    class HostQueue;
+    class HostView;
+    class Log;
+    class ObjectLives;
+    class Objects;
+    class Observers;
+    class OwnerValues;
+    struct Parts;
     class PartSender;
+    class Phases;
+    class StateSender;
 
     // NetWorld
     void* object_memory(ObjectHandle object) override;
@@ -192,156 +196,54 @@ class NetworkServer final : private NetWorld {
     bool holds_back(ObjectHandle object, ParentIndex property) override;
     bool has_object(ObjectHandle object) override;
 
+    // What objects and their behaviours ask of their server.
+
     void component_changed(NetworkIdentity& object);
-    void mark_changed();
     /// Sends what the object holds back, whatever its sync intervals are, before the call made
     /// next. False: a part of it found no room.
     [[nodiscard]] bool send_state_of(NetworkIdentity& object);
-    void mark(NetworkIdentity& object, NetworkBehaviour& component);
-    /// It is that by which a client speaks of its connection: no object of the game, though a
-    /// client may name it in a call.
-    [[nodiscard]] bool is_channel(const NetworkIdentity& object) const noexcept;
-    /// The object was spawned: all that its components have is new.
-    void begin_components(NetworkIdentity& object);
-    /// The object is about to be unspawned: behaviours that write themselves do so once more, for
-    /// clients that still get the object with its reliable calls.
-    void keep_last_sections(NetworkIdentity& object);
-    void mark_sync_vars(NetworkIdentity& object, NetworkBehaviour& component);
-    void send_collections(NetworkIdentity& object, NetworkBehaviour& component);
-    void send_section(NetworkIdentity& object, NetworkBehaviour& component);
-    /// False: nothing is to be sent, or not now.
-    [[nodiscard]] bool write_section(NetworkBehaviour& component);
-    /// To who became the owner of an object, or is shown it: what nobody else may see.
-    void serve_owners();
-    [[nodiscard]] bool serve_owner(NetworkIdentity& object);
-    /// Serves the owner of one object ahead of a call, if the owner was not served yet.
-    void serve_owner_ahead(NetworkIdentity& object);
-    /// False, and a warning in the log. `peer` is whom it is about.
-    bool refuse(PeerId peer, std::string_view why);
-    /// For the log: its prefab, and its net id or scene id.
-    [[nodiscard]] static std::string name_of(const NetworkIdentity& object);
+    [[nodiscard]] bool has_connections() const noexcept;
+    void apply_visibility(NetworkIdentity& object);
+    void interest_group_changed(NetworkIdentity& object, std::uint32_t previous);
+    void position_changed(NetworkIdentity& object);
+    /// A call for clients reaches the host. Returns whether it runs now. A call that must wait
+    /// until the object is started there is kept.
+    [[nodiscard]] bool host_hears(NetworkIdentity& object, const Function& function,
+                                  const void* values, void* place);
+    /// The owner of the component's object sent SyncVars, or operations of a collection.
+    void take_section(NetworkBehaviour& component, const NetworkBehaviour& section);
+    void take_operations(NetworkBehaviour& component, SyncCollection& collection,
+                         const void* params);
+    void log_line(LogLevel level, PeerId peer, std::string_view text) const;
+
+    // What a client says on the channel of its connection.
+
+    void ready(PeerId peer);
+    void add_player(PeerId peer);
+    void not_ready_heard(PeerId peer);
+    void collections_wanted(PeerId peer, const detail::CollectionsWanted& wanted);
+
     /// The driver does not ask a function of the game, which must not change anything.
     [[nodiscard]] bool may_change() const noexcept { return !driver_.is_calling_out(); }
     // Whether this server made it, and has it still.
     [[nodiscard]] bool owns(const NetworkIdentity& object) const noexcept;
     [[nodiscard]] bool owns(const NetworkConnection& connection) const noexcept;
-    [[nodiscard]] NetworkConnection& make_connection(PeerId peer);
-    [[nodiscard]] NetworkConnection& no_connection();
-    void forget_connection(PeerId peer);
-    [[nodiscard]] bool has_connections() const noexcept { return !connections_.empty(); }
-    void free_what_is_gone();
-
-    // Owners and players.
-
-    [[nodiscard]] NetworkConnection* owner_of(const NetworkIdentity& object) noexcept;
-    void set_owner(NetworkIdentity& object, NetworkConnection& owner);
-    void clear_owner(NetworkIdentity& object);
-    /// Its owner, who will be that no more, is told what it is, as far as he decided that. False,
-    /// and a warning in the log: there is no room for that, and he stays the owner.
-    [[nodiscard]] bool tell_last_owner(NetworkIdentity& object);
-    /// Null: the connection has none then.
-    void set_player(NetworkConnection& connection, NetworkIdentity* player);
-    /// The owner is to be told what the object is, as far as it decides that.
-    void queue_owner_state(NetworkIdentity& object);
-    /// The owner decides any of it.
-    [[nodiscard]] static bool has_owner_state(const NetworkIdentity& object) noexcept;
-    /// The owner asks for that, or made it necessary. The server sends it once a second at most.
-    void owner_asks(NetworkIdentity& object);
-    /// The owner asked, and was sent it less than a second ago.
-    [[nodiscard]] bool must_owner_wait(const NetworkIdentity& object) const noexcept;
-    void send_owner_states();
-    /// True: the state was sent to the owner, or need not be.
-    [[nodiscard]] bool tell_owner(NetworkIdentity& object);
-    /// False: to be tried again.
-    bool send_owner_state(NetworkIdentity& object, std::uint32_t epoch);
-    [[nodiscard]] bool send_owner_collections(NetworkBehaviour& component, std::uint32_t epoch);
-    void take_section(NetworkBehaviour& component, const NetworkBehaviour& section);
-    void take_operations(NetworkBehaviour& component, SyncCollection& collection,
-                         const void* params);
-
-    // Who sees what.
-
-    void apply_visibility(NetworkIdentity& object);
-    [[nodiscard]] NetGroup group_of(const NetworkIdentity& object) const noexcept;
-    void interest_group_changed(NetworkIdentity& object, std::uint32_t previous);
-    void count_group(NetworkConnection& connection, std::uint32_t group, bool is_more);
-    void position_changed(NetworkIdentity& object);
-    void update_viewer(NetworkConnection& connection);
-    /// What the game decided of the two, and that who is not ready sees not even what it owns.
-    void apply_shown(NetworkConnection& connection, NetworkIdentity& object);
-    /// Of all objects for which that says something.
-    void apply_all_shown(NetworkConnection& connection);
+    [[nodiscard]] bool is_channel(const NetworkIdentity& object) const noexcept;
+    /// False, and a warning in the log. `peer` is the client that it is about.
+    bool refuse(PeerId peer, std::string_view why);
     bool set_shown(NetworkIdentity& object, NetworkConnection& connection, bool is_shown);
-    [[nodiscard]] static bool check_observer(const NetworkIdentity& object,
-                                             const NetworkConnection& connection);
-
-    // The host.
-
-    [[nodiscard]] bool host_sees(const NetworkIdentity& object);
-    void queue_for_host(NetworkIdentity& object);
-    void update_host();
-    void show_to_host(NetworkIdentity& object);
-    /// A call for clients reaches the host. Returns whether it runs now. A call that must wait
-    /// until the object is started there is kept.
-    [[nodiscard]] bool host_hears(NetworkIdentity& object, const Function& function,
-                                  const void* values, void* place);
-    /// Runs the kept calls: those of `object`, or all if it is null.
-    void run_host_calls(const NetworkIdentity* object);
-
-    // A client said so.
-    void ready(PeerId peer);
-    void add_player(PeerId peer);
-    void not_ready_heard(PeerId peer);
-
-    /// Tells connections whether they are ready, and acts on it.
-    void update_phases();
-    void update_phase(NetworkConnection& connection);
-    void begin_showing(NetworkConnection& connection);
-    void end_showing(NetworkConnection& connection);
-    /// Names to those that became ready the objects that they are to see, and then says that these
-    /// are all.
-    void send_batches();
-    /// True: all was said.
-    bool send_batch(NetworkConnection& connection);
-    CallResult call(NetworkConnection& connection, std::string_view function,
-                    CallParams params = {});
+    void free_what_is_gone();
 
     const NetworkTypes& types_;
     NetworkManager& manager_;
-    MemoryResource* resource_;
     NetDriver driver_;
     NetTime now_;
-    std::map<PeerId, std::unique_ptr<NetworkConnection>> connections_;
-    // The same: a connection that ended is not looked into.
-    std::set<const NetworkConnection*> owned_connections_;
-    std::map<const NetworkIdentity*, std::unique_ptr<NetworkIdentity>> objects_;
-    std::map<std::uint64_t, NetworkIdentity*> spawned_;
-    std::map<std::uint64_t, NetworkIdentity*> spawned_in_scene_;  // by scene id
-    std::vector<NetworkIdentity*> changed_;
-    std::vector<NetworkIdentity*> marking_;  // in mark_changed()
-    std::vector<NetworkIdentity*> with_calls_for_owner_;
-    std::unique_ptr<std::byte[]> section_room_;
     std::uint64_t flush_number_ = 0;
-    InterestManagement interest_;
-    std::vector<NetworkIdentity*> owner_states_;  // that are to be sent
-    std::unique_ptr<SectionSender> sections_;
-    std::unique_ptr<StoredReferences> references_;
-    std::unique_ptr<PartSender> parts_;
-    std::unique_ptr<PeerLog> log_;
     NetworkServerCounters counters_;
-    NetworkConnection* host_ = nullptr;
-    bool is_stopping_host_ = false;
-    std::unique_ptr<NetworkConnection> no_connection_;  // what refused calls return
-    // They ended in this update, and callbacks that run may hold them.
-    std::vector<std::unique_ptr<NetworkConnection>> ended_connections_;
-    std::vector<NetworkIdentity*> host_queue_;  // to be looked at for the host
-    std::unique_ptr<std::deque<HostCall>> host_calls_;
-    bool is_host_looking_at_all_ = false;
-    std::uint32_t answer_wait_ms_ = 10'000;
+    std::unique_ptr<Parts> parts_;
     bool is_listening_ = false;
     bool is_updating_ = false;
-    bool has_gone_ = false;
-    bool is_sending_state_ = false;  // a behaviour that serializes itself may be running
+    bool is_stopping_host_ = false;
 };
 
 }  // namespace replayout::syncvar

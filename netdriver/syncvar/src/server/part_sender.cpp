@@ -35,8 +35,9 @@ class PackedCall final : public detail::CollectionCall {
 
 }  // namespace
 
-NetworkServer::PartSender::PartSender(NetworkServer& server, const NetConfig& config)
-    : server_(server) {
+NetworkServer::PartSender::PartSender(const Environment& environment, const NetConfig& config,
+                                      const Connections& connections, const Objects& objects)
+    : environment_(environment), connections_(connections), objects_(objects) {
     constexpr std::size_t part_max = 8 * 1024;
     constexpr std::size_t in_packet = 1'024;  // A call that small needs no parts of its own.
     const std::size_t call = std::max<std::size_t>(config.call_bytes_max, in_packet);
@@ -60,7 +61,7 @@ void NetworkServer::PartSender::wanted(PeerId peer, const detail::CollectionsWan
         if (const auto found = client.by_place.find(place); found != client.by_place.end()) {
             found->second->is_wanted = true;
         } else if (client.orders.size() < orders_of_client_max) {
-            client.orders.push_back({place, server_.now()});
+            client.orders.push_back({place, environment_.now});
             client.by_place.emplace(place, std::prev(client.orders.end()));
         }
     }
@@ -74,9 +75,9 @@ void NetworkServer::PartSender::send() {
 }
 
 bool NetworkServer::PartSender::has_calls_under_way(PeerId peer) const {
-    const NetworkConnection* const connection = server_.find_connection(peer);
+    const NetworkConnection* const connection = connections_.find(peer);
     return connection != nullptr && !connection->is_host() &&
-           server_.driver_.call_progress(peer, connection->channel_->object_) !=
+           environment_.driver.call_progress(peer, connection->channel_->object_) !=
                CallProgress::Arrived;
 }
 
@@ -100,22 +101,22 @@ void NetworkServer::PartSender::send_to(PeerId peer, ClientOrders& client) {
 }
 
 bool NetworkServer::PartSender::send(PeerId peer, Order& order, bool& is_sent) {
-    NetworkConnection* connection = server_.find_connection(peer);
-    NetworkIdentity* object = server_.find(order.place.net_id);
+    NetworkConnection* connection = connections_.find(peer);
+    NetworkIdentity* object = objects_.find(order.place.net_id);
     if (connection == nullptr || connection->is_host() || object == nullptr) {
         return false;
     }
     const NetworkPrefab::Component& placed = object->prefab().components()[order.place.component];
-    const bool may_see = server_.driver_.is_relevant_for(peer, object->object_) &&
+    const bool may_see = environment_.driver.is_relevant_for(peer, object->object_) &&
                          (placed.settings.sync_mode != SyncMode::Owner || object->owner_ == peer);
     if (order.is_under_way) {
         if (has_calls_under_way(peer)) {
             return true;
         }
         order.is_under_way = false;
-        order.due = server_.now().plus_milliseconds(pause_ms);
+        order.due = environment_.now.plus_milliseconds(pause_ms);
     }
-    if (server_.now() < order.due) {
+    if (environment_.now < order.due) {
         return true;
     }
     if (!may_see || (order.parts.empty() && !order.is_wanted)) {
@@ -138,7 +139,7 @@ bool NetworkServer::PartSender::send(PeerId peer, Order& order, bool& is_sent) {
     part.operations.bytes = order.parts.front();
     part.is_last = order.parts.size() == 1;
     is_sent = true;
-    switch (server_.call(*connection, "collection_part", &part)) {
+    switch (Connections::call(*connection, "collection_part", &part)) {
         case CallResult::Full:
         case CallResult::NoChannel:
             return true;
@@ -158,7 +159,7 @@ bool NetworkServer::PartSender::send(PeerId peer, Order& order, bool& is_sent) {
 bool NetworkServer::PartSender::pack(Order& order, SyncCollection& collection,
                                      const RepLayout& changes) {
     order.parts.clear();
-    collection.pack(PackedCall(changes, server_.resource_, order.parts), part_bytes_max_);
+    collection.pack(PackedCall(changes, environment_.resource, order.parts), part_bytes_max_);
     order.is_packed = true;
     order.is_wanted = false;
     return std::none_of(order.parts.begin(), order.parts.end(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Server: collections on their way to single clients, in parts (collection_parts.h).
+// Collections of a server on their way to single clients, in parts (collection_parts.h).
 #pragma once
 
 #include <replayout/netdriver/time.h>
@@ -15,12 +15,16 @@
 #include <vector>
 
 #include "collection_parts.h"
+#include "server_connections.h"
+#include "server_environment.h"
+#include "server_objects.h"
 
 namespace replayout::syncvar {
 
 class NetworkServer::PartSender {
   public:
-    explicit PartSender(NetworkServer& server, const NetConfig& config);
+    PartSender(const Environment& environment, const NetConfig& config,
+               const Connections& connections, const Objects& objects);
     PartSender(const PartSender&) = delete;
     PartSender& operator=(const PartSender&) = delete;
 
@@ -72,7 +76,9 @@ class NetworkServer::PartSender {
     /// False: it cannot be written.
     [[nodiscard]] bool pack(Order& order, SyncCollection& collection, const RepLayout& changes);
 
-    NetworkServer& server_;
+    const Environment& environment_;
+    const Connections& connections_;
+    const Objects& objects_;
     std::size_t whole_bytes_max_;
     std::size_t part_bytes_max_;
     std::map<std::uint64_t, ClientOrders> clients_;  // by peer; each has an order

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+#include "observers.h"
+
+#include "server_groups.h"
+
+#include <algorithm>
+
+namespace replayout::syncvar {
+
+namespace {
+
+[[nodiscard]] NetRelevancy relevancy_of(InterestKind kind) noexcept {
+    switch (kind) {
+        case InterestKind::Distance:
+        case InterestKind::SceneDistance:
+            return NetRelevancy::Distance;
+        case InterestKind::SpatialHashing:
+            return NetRelevancy::Grid;
+        case InterestKind::Custom:
+            return NetRelevancy::Custom;
+        case InterestKind::Everybody:
+        case InterestKind::Team:
+        case InterestKind::Match:
+        case InterestKind::Scene:
+            break;
+    }
+    return NetRelevancy::Always;
+}
+
+}  // namespace
+
+NetworkServer::Observers::Observers(NetDriver& driver, const InterestManagement& interest,
+                                    const Parts& parts)
+    : driver_(driver),
+      connections_(parts.connections),
+      objects_(parts.objects),
+      host_(parts.host),
+      interest_(interest) {}
+
+// Objects.
+
+void NetworkServer::Observers::object_spawned(NetworkIdentity& object) {
+    apply_visibility(object);
+    for (const auto& [peer, connection] : connections_.all()) {
+        if (connection->phase_ == Phase::Leaving) {
+            apply_shown(*connection, object);
+        }
+    }
+}
+
+void NetworkServer::Observers::forget(NetworkIdentity& object) {
+    for (const auto& [peer, connection] : connections_.all()) {
+        connection->shown_.erase(object.net_id());
+    }
+    object.group_ = {};
+}
+
+void NetworkServer::Observers::apply_visibility(NetworkIdentity& object) {
+    if (objects_.is_channel(object)) {
+        return;  // It is its owner's alone, whatever a call that named it led the game to say.
+    }
+    Interest interest = driver_.interest();
+    NetRelevancy relevancy = relevancy_of(interest_.kind);
+    if (object.visibility_ != Visibility::Default) {
+        relevancy = object.visibility_ == Visibility::ForceShown ? NetRelevancy::Always
+                                                                 : NetRelevancy::OnlyToOwner;
+    }
+    interest.set_relevancy(object.object_, relevancy);
+    if (relevancy == NetRelevancy::Distance) {
+        interest.set_cull_distance(object.object_, object.interest_range_ > 0
+                                                       ? object.interest_range_
+                                                       : interest_.effective_range());
+    }
+    const NetGroup group = group_of(object);
+    if (group != object.group_) {
+        if (object.group_ != NetGroup{}) {
+            interest.clear_groups(object.object_);
+        }
+        interest.add_to_group(object.object_, group);
+        object.group_ = group;
+    }
+    host_.add(object);
+}
+
+NetGroup NetworkServer::Observers::group_of(const NetworkIdentity& object) const noexcept {
+    const bool is_grouped = interest_.has_groups() && object.visibility_ == Visibility::Default;
+    if (!is_grouped) {
+        return ready_group;
+    }
+    if (object.interest_group_ != 0 || interest_.has_group_zero()) {
+        return game_group(object.interest_group_);
+    }
+    return interest_.kind == InterestKind::Team ? ready_group : empty_group;
+}
+
+void NetworkServer::Observers::interest_group_changed(NetworkIdentity& object,
+                                                      std::uint32_t previous) {
+    NetworkConnection* owner = connections_.owner_of(object);
+    if (owner != nullptr && !objects_.is_channel(object)) {
+        count_group(*owner, previous, false);
+        count_group(*owner, object.interest_group_, true);
+    }
+    apply_visibility(object);
+}
+
+void NetworkServer::Observers::position_changed(NetworkIdentity& object) {
+    if (objects_.is_channel(object)) {
+        return;
+    }
+    driver_.interest().set_location(object.object_, object.transform.position);
+    host_.add(object);
+    NetworkConnection* owner = connections_.owner_of(object);
+    if (owner != nullptr && owner->identity_ == &object) {
+        update_viewer(*owner);
+    }
+}
+
+void NetworkServer::Observers::reconsider(NetworkIdentity& object) {
+    driver_.interest().reconsider(object.object_);
+    host_.add(object);
+}
+
+// Connections.
+
+void NetworkServer::Observers::count_group(NetworkConnection& connection, std::uint32_t group,
+                                           bool is_more) {
+    if (!interest_.has_groups() || (group == 0 && !interest_.has_group_zero())) {
+        return;
+    }
+    std::uint32_t& count = connection.groups_[game_group(group).value];
+    count += is_more ? 1 : ~std::uint32_t{0};
+    const bool is_first = is_more && count == 1;
+    const bool is_last = count == 0;
+    if (is_last) {
+        connection.groups_.erase(game_group(group).value);
+    }
+    if (!is_first && !is_last) {
+        return;
+    }
+    if (connection.phase_ != Phase::NotReady) {
+        driver_.interest().set_in_group(connection.peer(), game_group(group), is_first);
+    }
+    host_.connection_changed(connection);
+}
+
+void NetworkServer::Observers::update_viewer(NetworkConnection& connection) {
+    host_.connection_changed(connection);
+    if (connection.identity_ == nullptr) {
+        driver_.interest().remove_viewer(connection.peer());
+    } else {
+        driver_.interest().set_viewer(connection.peer(), connection.identity_->transform.position);
+    }
+}
+
+void NetworkServer::Observers::phase_changed(NetworkConnection& connection) {
+    const bool is_shown = connection.phase_ == Phase::Ready;
+    host_.connection_changed(connection);
+    Interest interest = driver_.interest();
+    interest.set_in_group(connection.peer(), ready_group, is_shown);
+    for (const auto& [group, count] : connection.groups_) {
+        interest.set_in_group(connection.peer(), NetGroup{group}, is_shown);
+    }
+    apply_all_shown(connection);
+}
+
+// One object and one connection.
+
+void NetworkServer::Observers::apply_shown(NetworkConnection& connection, NetworkIdentity& object) {
+    if (connection.is_host_) {
+        host_.connection_changed(connection);
+        return;
+    }
+    Interest interest = driver_.interest();
+    const PeerId peer = connection.peer();
+    auto said = connection.shown_.find(object.net_id());
+    if (connection.phase_ == Phase::Leaving && !driver_.is_relevant_for(peer, object.object_)) {
+        // It would still see what comes, and is not ready.
+        connection.shown_.try_emplace(object.net_id());
+        interest.set_relevant_for(peer, object.object_, false);
+        return;
+    }
+    if (said != connection.shown_.end() && !said->second.has_value()) {
+        connection.shown_.erase(said);
+        said = connection.shown_.end();
+    }
+    const bool is_said = said != connection.shown_.end();
+    if (connection.phase_ == Phase::NotReady && (is_said || object.owner_ == peer)) {
+        interest.set_relevant_for(peer, object.object_, false);
+    } else if (is_said) {
+        interest.set_relevant_for(peer, object.object_, *said->second);
+    } else {
+        interest.clear_relevant_for(peer, object.object_);
+    }
+}
+
+void NetworkServer::Observers::apply_all_shown(NetworkConnection& connection) {
+    for (NetworkIdentity* object : connection.owned_) {
+        apply_shown(connection, *object);
+    }
+    for (auto next = connection.shown_.begin(); next != connection.shown_.end();) {
+        apply_shown(connection, *objects_.find((next++)->first));
+    }
+}
+
+void NetworkServer::Observers::set_shown(NetworkIdentity& object, NetworkConnection& connection,
+                                         bool is_shown) {
+    connection.shown_.insert_or_assign(object.net_id(), is_shown);
+    apply_shown(connection, object);
+}
+
+bool NetworkServer::Observers::forget_shown(NetworkIdentity& object,
+                                            NetworkConnection& connection) {
+    if (connection.shown_.erase(object.net_id()) == 0) {
+        return false;
+    }
+    apply_shown(connection, object);
+    return true;
+}
+
+bool NetworkServer::Observers::check_observer(const NetworkIdentity& object,
+                                              const NetworkConnection& connection) {
+    const std::span<NetworkBehaviour* const> components = object.components();
+    return std::all_of(components.begin(), components.end(),
+                       [&](const NetworkBehaviour* component) {
+                           return component->on_check_observer(connection);
+                       });
+}
+
+bool NetworkServer::Observers::host_sees(const NetworkIdentity& object) const {
+    const NetworkConnection* const host = host_.host();
+    if (host == nullptr || host->phase_ != Phase::Ready) {
+        return false;
+    }
+    const auto said = host->shown_.find(object.net_id());
+    if (said != host->shown_.end()) {
+        return *said->second;
+    }
+    if (object.owner_ == host->peer() || object.visibility_ == Visibility::ForceShown) {
+        return true;
+    }
+    const bool is_in_group = object.group_ == ready_group ||
+                             host->groups_.find(object.group_.value) != host->groups_.end();
+    if (object.visibility_ == Visibility::ForceHidden || !is_in_group) {
+        return false;
+    }
+    switch (relevancy_of(interest_.kind)) {
+        case NetRelevancy::Custom:
+            return check_observer(object, *host);
+        case NetRelevancy::Distance:
+        case NetRelevancy::Grid:
+            return driver_.interest().is_in_sight(host->peer(), object.object_);
+        default:
+            return true;
+    }
+}
+
+}  // namespace replayout::syncvar
