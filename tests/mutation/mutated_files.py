@@ -88,9 +88,15 @@ GROUPS = [
     """),
     ("syncvar", ("test_syncvar",), """
         netdriver/syncvar/src/sections/behaviour_section.cpp
+        netdriver/syncvar/src/client/client_objects.cpp
+        netdriver/syncvar/src/client/client_readiness.cpp
+        netdriver/syncvar/src/client/client_roles.cpp
         netdriver/syncvar/src/client/network_client.cpp
-        netdriver/syncvar/src/client/network_client_sections.cpp
-        netdriver/syncvar/src/client/network_client_waiting.cpp
+        netdriver/syncvar/src/client/object_starts.cpp
+        netdriver/syncvar/src/client/owner_updates.cpp
+        netdriver/syncvar/src/client/spawn_sources.cpp
+        netdriver/syncvar/src/client/spawned_objects.cpp
+        netdriver/syncvar/src/client/waiting_changes.cpp
         netdriver/syncvar/src/behaviours/network_prefab_calls.cpp
         netdriver/unet/src/network_reader.cpp
         netdriver/syncvar/src/server/owner_values.cpp

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "connection_channel.h"
 
+#include "client_parts.h"
 #include "wanted_collections.h"
 
 #include <replayout/reflection/type_builder.h>
 #include <replayout/syncvar/behaviour_builder.h>
-#include <replayout/syncvar/network_client.h>
 #include <replayout/syncvar/network_identity.h>
 #include <replayout/syncvar/network_server.h>
 
@@ -53,7 +53,7 @@ void ConnectionChannel::collections_wanted(const CollectionsWanted& wanted) {
 }
 
 void ConnectionChannel::spawn_started() {
-    client().spawn_started();
+    client_parts().readiness.spawn_started();
 }
 
 void ConnectionChannel::spawn_batch(const SpawnBatch& /*batch*/) {
@@ -61,15 +61,15 @@ void ConnectionChannel::spawn_batch(const SpawnBatch& /*batch*/) {
 }
 
 void ConnectionChannel::spawn_finished() {
-    client().spawn_finished();
+    client_parts().readiness.spawn_finished();
 }
 
 void ConnectionChannel::not_ready() {
-    client().not_ready();
+    client_parts().readiness.not_ready();
 }
 
 void ConnectionChannel::collection_part(const CollectionPart& part) {
-    client().wanted_->part_received(part);
+    client_parts().wanted.part_received(part);
 }
 
 }  // namespace replayout::syncvar::detail

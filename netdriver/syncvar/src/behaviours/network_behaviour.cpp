@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/reflection/value_copy.h>
+#include "client_parts.h"
 #include "stored_references.h"
 
 #include <replayout/netdriver/peer_log.h>
 #include <replayout/reflection/printable.h>
 #include <replayout/syncvar/behaviour_type.h>
 #include <replayout/syncvar/network_behaviour.h>
-#include <replayout/syncvar/network_client.h>
 #include <replayout/syncvar/network_identity.h>
 #include <replayout/syncvar/network_prefab.h>
 #include <replayout/syncvar/network_server.h>
@@ -114,6 +114,10 @@ NetworkServer& NetworkBehaviour::server() const noexcept {
 }
 
 NetworkClient& NetworkBehaviour::client() const noexcept {
+    return client_parts().client;
+}
+
+detail::ClientParts& NetworkBehaviour::client_parts() const noexcept {
     if (identity().client_ == nullptr) [[unlikely]] {
         replayout::detail::fail_assertion(
             "client: this object is not shown by a client: a host has server()", __FILE__,
@@ -137,7 +141,7 @@ bool NetworkBehaviour::is_dirty() const noexcept {
     if (!has_changes()) {
         return false;
     }
-    const NetTime now = is_server() ? identity().server_->now() : identity().client_->now();
+    const NetTime now = is_server() ? identity().server_->now() : identity().client_->now;
     return last_sync_us_ == never_us ||
            now.microseconds - last_sync_us_ >= settings_.sync_interval_us;
 }
@@ -190,8 +194,8 @@ CallResult NetworkBehaviour::call(std::string_view function, CallParams params) 
                                                      RemoteFunctionSendPolicy::ForceSend),
                       function);
     }
-    if (NetworkClient* client = identity().client_) {
-        return logged(client->driver().call_function(identity().handle(), name, params), function);
+    if (detail::ClientParts* client = identity().client_) {
+        return logged(client->driver.call_function(identity().handle(), name, params), function);
     }
     return CallResult::NoChannel;
 }
@@ -220,8 +224,8 @@ CallResult NetworkBehaviour::call_function(TypeKey function, CallParams params) 
                                                      RemoteFunctionSendPolicy::ForceSend),
                       name);
     }
-    if (NetworkClient* client = identity().client_) {
-        return logged(client->driver().call_function(
+    if (detail::ClientParts* client = identity().client_) {
+        return logged(client->driver.call_function(
                           identity().handle(),
                           prefab.layout().functions()[index.value].function->name, params),
                       name);
@@ -233,8 +237,8 @@ bool NetworkBehaviour::send_state_ahead() {
     if (NetworkServer* server = identity().server_) {
         return server->send_state_of(identity());
     }
-    NetworkClient* client = identity().client_;
-    return client == nullptr || client->send_state_of(identity());
+    detail::ClientParts* client = identity().client_;
+    return client == nullptr || client->updates.send_state_of(identity());
 }
 
 bool NetworkBehaviour::on_serialize(NetworkWriter& /*writer*/, bool /*initial_state*/) {
@@ -299,11 +303,15 @@ std::string NetworkBehaviour::name_of(const SyncCollection& collection) const {
 void NetworkBehaviour::log_line(LogLevel level, std::string_view text) const {
     if (const NetworkServer* server = identity_->server_) {
         server->log_line(level, identity_->owner_, text);
-    } else if (const NetworkClient* client = identity_->client_) {
-        client->log_->write(level, {}, text, client->now());
+    } else if (detail::ClientParts* client = identity_->client_) {
+        client->log.write(level, text);
     } else {
         log(level, printable(text));
     }
+}
+
+void NetworkBehaviour::section_misread(const std::string& text) const {
+    client_parts().log.write_failure(&NetworkClientCounters::sections_misread, text);
 }
 
 bool NetworkBehaviour::is_sent_operations() const noexcept {
@@ -369,7 +377,7 @@ void NetworkBehaviour::sync_var_received(std::uint32_t variable, const void* pre
         return;
     }
     if (must_wait()) {
-        identity_->client_->keep_value(*this, variable, previous);
+        identity_->client_->waiting.keep_value(*this, variable, previous);
         return;
     }
     run_hook(variable, previous, value);
@@ -389,7 +397,7 @@ void NetworkBehaviour::run_unet_hook(std::uint32_t variable, const void* previou
     }
     ValueCopy before(info.property, static_cast<const std::byte*>(previous), identity_->resource_);
     visit_references(info.property, before.get(), [&](const ReferenceOps& ops, void* reference) {
-        if (identity_->client_->is_leaving(ops.get(reference))) {
+        if (identity_->client_->objects.is_leaving(ops.get(reference))) {
             ops.set(reference, ObjectHandle{});
         }
     });
@@ -413,7 +421,7 @@ void NetworkBehaviour::references_lost(std::uint32_t variable, const void* previ
         return;
     }
     if (!is_server() && settings_.hook_style == HookStyle::Mirror && must_wait()) {
-        identity_->client_->keep_lost(*this, variable);
+        identity_->client_->waiting.keep_lost(*this, variable);
     } else {
         run_hook(variable, previous, object() + type_->sync_vars[variable].property.offset);
     }

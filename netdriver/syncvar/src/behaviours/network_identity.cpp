@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/reflection/value_copy.h>
+#include "client_parts.h"
 #include "stored_references.h"
 
-#include <replayout/syncvar/network_client.h>
 #include <replayout/syncvar/network_identity.h>
 #include <replayout/syncvar/network_server.h>
 #include <replayout/syncvar/sync_collection.h>
@@ -138,7 +138,7 @@ void NetworkIdentity::component_changed() {
     if (server_ != nullptr) {
         server_->component_changed(*this);
     } else if (client_ != nullptr) {
-        client_->component_changed(*this);
+        client_->updates.object_changed(*this);
     }
 }
 
@@ -205,7 +205,8 @@ void NetworkIdentity::set_position(const Vector3& position) {
 // What it is told as a client.
 
 bool NetworkIdentity::must_wait() const noexcept {
-    return client_ != nullptr && (!client_->is_spawn_finished() || !is_started_ || is_refreshed_);
+    return client_ != nullptr &&
+           (!client_->readiness.is_spawn_finished() || !is_started_ || is_refreshed_);
 }
 
 void NetworkIdentity::start_client() {

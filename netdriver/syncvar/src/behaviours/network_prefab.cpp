@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
+#include "client_parts.h"
 #include "stored_references.h"
 #include "sync_section.h"
 
 #include <replayout/reflection/dynamic_type_builder.h>
 #include <replayout/reflection/hash.h>
-#include <replayout/syncvar/network_client.h>
 #include <replayout/syncvar/network_identity.h>
 #include <replayout/syncvar/network_prefab.h>
 #include <replayout/syncvar/network_server.h>
@@ -252,8 +252,9 @@ void NetworkPrefab::take_from_server(void* block, const void* params, void* plac
         return;  // a host has it already
     }
     const std::byte* section = static_cast<const std::byte*>(params);
-    behaviour.client().take_section(behaviour, *reinterpret_cast<const NetworkBehaviour*>(
-                                                   section + behaviour.type_->behaviour_offset));
+    behaviour.client_parts().updates.take_section(
+        behaviour,
+        *reinterpret_cast<const NetworkBehaviour*>(section + behaviour.type_->behaviour_offset));
 }
 
 }  // namespace replayout::syncvar

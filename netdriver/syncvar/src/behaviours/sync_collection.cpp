@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "client_parts.h"
+
 #include <replayout/reflection/diagnostics.h>
-#include <replayout/syncvar/network_client.h>
 #include <replayout/syncvar/network_identity.h>
 #include <replayout/syncvar/network_server.h>
 #include <replayout/syncvar/sync_collection.h>
@@ -118,7 +119,10 @@ void SyncCollection::refuse_gap() {
 
 void SyncCollection::refuse_received() {
     ++refused_count_;
-    behaviour_->client().collection_refused(behaviour_->name_of(*this));
+    behaviour_->client_parts().log.write_failure(&NetworkClientCounters::collections_refused,
+                                                 "what the server said of collection " +
+                                                     behaviour_->name_of(*this) +
+                                                     " cannot be: it stays as it is");
 }
 
 std::size_t SyncCollection::item_bytes(const void* item) const {
@@ -146,7 +150,7 @@ void SyncCollection::update_opening(std::size_t bytes_max) {
 }
 
 void SyncCollection::want_parts() {
-    behaviour_->client().want_parts(*behaviour_, index_);
+    behaviour_->client_parts().wanted.want(*behaviour_, index_);
 }
 
 void SyncCollection::take_part(const detail::CollectionReader& reader, bool is_last) {
@@ -232,7 +236,7 @@ bool SyncCollection::must_wait() const noexcept {
 }
 
 void SyncCollection::note_kept(std::size_t operation_count) {
-    behaviour_->client().keep_call(*behaviour_, *this, operation_count);
+    behaviour_->client_parts().waiting.keep_call(*behaviour_, *this, operation_count);
 }
 
 bool SyncCollection::is_spawned() const noexcept {

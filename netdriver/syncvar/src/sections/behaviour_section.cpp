@@ -5,7 +5,6 @@
 #include <replayout/reflection/printable.h>
 #include <replayout/reflection/type_builder.h>
 #include <replayout/syncvar/behaviour_type.h>
-#include <replayout/syncvar/network_client.h>
 #include <replayout/syncvar/network_identity.h>
 #include <replayout/syncvar/network_reader.h>
 #include <replayout/syncvar/network_server.h>
@@ -143,9 +142,9 @@ void NetworkBehaviour::section_received(const detail::SectionParameters& section
     NetworkReader reader(section.bytes);
     const bool is_read = on_deserialize(reader, initial_state);
     if (!is_read || reader.failed() || reader.bytes_left() != 0) {
-        client().section_misread("behaviour \"" + type_->name + "\" (component " +
-                                 std::to_string(component_index_) +
-                                 ") misread its section: " + describe_misread(reader));
+        section_misread("behaviour \"" + type_->name + "\" (component " +
+                        std::to_string(component_index_) +
+                        ") misread its section: " + describe_misread(reader));
     }
 }
 

@@ -4,7 +4,6 @@
 #include <replayout/reflection/visit_references.h>
 
 #include <replayout/syncvar/network_behaviour.h>
-#include <replayout/syncvar/network_client.h>
 
 #include <algorithm>
 #include <bit>
@@ -183,8 +182,8 @@ StoredReferences::Rows StoredReferences::take_left() {
 }
 
 void StoredReferences::clear_variables(const Rows& gone, std::vector<Lost>& lost) {
-    if (client_ != nullptr) {
-        client_->forget_in_waiting(gone);
+    if (other_values_ != nullptr) {
+        other_values_->clear_references(gone);
     }
     for (NetworkIdentity* holder : holders_) {
         clear_variables_of(*holder, gone, lost);

@@ -33,9 +33,23 @@ class StoredReferences {
   public:
     using Objects = std::map<const NetworkIdentity*, std::unique_ptr<NetworkIdentity>>;
 
-    /// `objects` are all of this end, spawned or not; `client` is that end, of a server null.
-    StoredReferences(const Objects& objects, NetworkClient* client, MemoryResource* resource)
-        : objects_(objects), client_(client), resource_(resource) {}
+    /// In ascending order.
+    using Rows = std::vector<const NetworkIdentity*>;
+
+    /// Values beside SyncVars that name objects, too.
+    class OtherValues {
+      public:
+        /// Sets to null what names one of these objects.
+        virtual void clear_references(const Rows& gone) = 0;
+
+      protected:
+        OtherValues() = default;
+        ~OtherValues() = default;
+    };
+
+    /// `objects` are all of this end, spawned or not. `other_values` is null on a server.
+    StoredReferences(const Objects& objects, OtherValues* other_values, MemoryResource* resource)
+        : objects_(objects), other_values_(other_values), resource_(resource) {}
     StoredReferences(const StoredReferences&) = delete;
     StoredReferences& operator=(const StoredReferences&) = delete;
 
@@ -94,8 +108,6 @@ class StoredReferences {
     /// Forgets the objects that are gone. Call it before they are freed, and after settle_all().
     void forget_gone();
 
-    /// In ascending order.
-    using Rows = std::vector<const NetworkIdentity*>;
     /// Sets the references of the value to null that name one of these objects. True: there were
     /// any.
     [[nodiscard]] static bool clear(const Property& variable, std::byte* value, const Rows& gone);
@@ -117,7 +129,7 @@ class StoredReferences {
     [[nodiscard]] Rows take_left();
 
     const Objects& objects_;
-    NetworkClient* client_;
+    OtherValues* other_values_;
     MemoryResource* resource_;
     std::vector<NetworkIdentity*> holders_;
     Rows left_;

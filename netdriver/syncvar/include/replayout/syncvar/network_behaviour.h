@@ -44,6 +44,8 @@ class StoredReferences;
 namespace detail {
 
 struct BehaviourSection;
+struct ClientParts;
+class ConnectionChannel;
 struct SectionParameters;
 struct SectionState;
 
@@ -169,6 +171,7 @@ class NetworkBehaviour {
     friend class NetworkPrefab;
     friend class NetworkServer;
     friend class SyncCollection;
+    friend class detail::ConnectionChannel;
     friend struct detail::SectionState;
     friend class SectionSender;
     friend class StoredReferences;
@@ -182,6 +185,8 @@ class NetworkBehaviour {
     /// A time at which nothing was ever sent. The game's clock has no such time.
     static constexpr std::int64_t never_us = std::numeric_limits<std::int64_t>::min();
 
+    /// As client().
+    [[nodiscard]] detail::ClientParts& client_parts() const noexcept;
     CallResult call_function(TypeKey function, CallParams params);
     /// Sends what the object holds back, so that the call made next finds it. False: a part of it
     /// found no room.
@@ -252,6 +257,8 @@ class NetworkBehaviour {
     /// The object is about to be unspawned: its calls that are on their way mean it as it is now.
     void keep_last_section();
     void section_received(const detail::SectionParameters& section, bool initial_state);
+    /// Of a client: counts it, and writes the error to the log.
+    void section_misread(const std::string& text) const;
 
     /// Something waits to be sent.
     [[nodiscard]] bool has_changes() const noexcept {

@@ -26,6 +26,8 @@ namespace replayout::syncvar {
 class NetworkIdentity;
 
 namespace detail {
+struct ClientParts;
+
 /// Says that there is no such component, and ends the process, in a release build too.
 [[noreturn, gnu::cold, gnu::noinline]] void stop_without_component(const NetworkIdentity& object,
                                                                    std::size_t index) noexcept;
@@ -161,7 +163,7 @@ class NetworkIdentity {
     std::byte* block_ = nullptr;
     std::vector<NetworkBehaviour*> components_;
     NetworkServer* server_ = nullptr;
-    NetworkClient* client_ = nullptr;
+    detail::ClientParts* client_ = nullptr;
     std::unique_ptr<NetworkIdentity> own_values_;  // of the scene, once it was spawned
     StoredReferences* references_ = nullptr;       // of the end that made it; of a prefab null
     NetObjectId object_;                           // server

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "wanted_collections.h"
 
+#include "client_parts.h"
+
 #include <replayout/parameter_bytes.h>
 #include <replayout/syncvar/network_behaviour.h>
 #include <replayout/syncvar/sync_collection.h>
@@ -28,16 +30,17 @@ class PartReader final : public detail::CollectionReader {
 
 }  // namespace
 
-void NetworkClient::WantedCollections::want(std::uint64_t net_id, std::uint8_t component,
+void NetworkClient::WantedCollections::want(const NetworkBehaviour& component,
                                             std::uint8_t collection) {
+    const Wanted place{component.identity().net_id(), component.component_index(), collection, {}};
     const auto found = std::find_if(wanted_.begin(), wanted_.end(), [&](const Wanted& wanted) {
-        return wanted.net_id == net_id && wanted.component == component &&
-               wanted.collection == collection;
+        return wanted.net_id == place.net_id && wanted.component == place.component &&
+               wanted.collection == place.collection;
     });
     if (found != wanted_.end()) {
         found->heard_at.reset();
     } else {
-        wanted_.push_back({net_id, component, collection, {}});
+        wanted_.push_back(place);
     }
 }
 
@@ -55,12 +58,12 @@ SyncCollection* NetworkClient::WantedCollections::find(const NetworkIdentity* ob
 
 bool NetworkClient::WantedCollections::is_wanted(const Wanted& wanted) const {
     const SyncCollection* const collection =
-        find(client_.find(wanted.net_id), wanted.component, wanted.collection);
+        find(parts_.spawned.find(wanted.net_id), wanted.component, wanted.collection);
     return collection != nullptr && collection->is_partial();
 }
 
 bool NetworkClient::WantedCollections::is_due(const Wanted& wanted) const noexcept {
-    return !wanted.heard_at || client_.now() >= wanted.heard_at->plus_milliseconds(patience_ms);
+    return !wanted.heard_at || parts_.now >= wanted.heard_at->plus_milliseconds(patience_ms);
 }
 
 void NetworkClient::WantedCollections::ask() {
@@ -72,18 +75,18 @@ void NetworkClient::WantedCollections::ask() {
     for (const Wanted& wanted : wanted_) {
         if (is_due(wanted) && asked.places.size() < detail::CollectionsWanted::places_max) {
             asked.places.push_back(
-                {client_.find(wanted.net_id), wanted.component, wanted.collection});
+                {parts_.spawned.find(wanted.net_id), wanted.component, wanted.collection});
         }
     }
-    if (asked.places.empty() || client_.channel_ == nullptr ||
-        client_.channel_->components().front()->call("collections_wanted", &asked) !=
+    if (asked.places.empty() || parts_.readiness.channel() == nullptr ||
+        parts_.readiness.channel()->components().front()->call("collections_wanted", &asked) !=
             CallResult::Sent) {
         return;
     }
     std::size_t count = asked.places.size();
     for (Wanted& wanted : wanted_) {
         if (count > 0 && is_due(wanted)) {
-            wanted.heard_at = client_.now();
+            wanted.heard_at = parts_.now;
             --count;
         }
     }
@@ -92,22 +95,22 @@ void NetworkClient::WantedCollections::ask() {
 void NetworkClient::WantedCollections::part_received(const detail::CollectionPart& part) {
     const auto& [object, component, index] = part.place;
     SyncCollection* const collection = find(object, component, index);
-    if (collection == nullptr || !object->is_spawned() || object == client_.channel_) {
+    if (collection == nullptr || !object->is_spawned() || object == parts_.readiness.channel()) {
         return;  // It ended meanwhile.
     }
     // The server sends one collection after another, so each part says that it goes on.
     for (Wanted& wanted : wanted_) {
         if (wanted.heard_at) {
-            wanted.heard_at = client_.now();
+            wanted.heard_at = parts_.now;
         }
     }
     const NetworkPrefab& prefab = object->prefab();
     const FunctionIndex function = prefab.components()[component].collections[index].changes;
     const PartReader reader(*prefab.layout().functions()[function.value].parameters,
-                            part.operations.bytes, client_.resource_);
+                            part.operations.bytes, resource_);
     const ObjectHandle handle = object->handle();
     collection->take_part(reader, part.is_last);
-    client_.driver_.values_grew(handle, part.operations.bytes.size());
+    parts_.driver.values_grew(handle, part.operations.bytes.size());
 }
 
 }  // namespace replayout::syncvar

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-//
-// NetworkClient as the owner of objects: what it decides of them (sync_section.h).
-#include "prefab_params.h"
-#include "sync_section.h"
+#include "owner_updates.h"
 
-#include <replayout/syncvar/network_client.h>
+#include "prefab_params.h"
+
+#include <replayout/syncvar/network_identity.h>
 #include <replayout/syncvar/sync_collection.h>
 
 #include <algorithm>
@@ -39,20 +38,37 @@ class ClientCall final : public detail::CollectionCall {
     mutable CallResult result_ = CallResult::Sent;
 };
 
-}  // namespace
-
-void NetworkClient::component_changed(NetworkIdentity& object) {
-    if (!std::exchange(object.is_queued_, true)) {
-        changed_.push_back(&object);
-    }
+/// Time between two updates at the rate that a server takes.
+[[nodiscard]] std::int64_t update_interval_us(const NetConfig& config) noexcept {
+    const std::int64_t per_second = config.client_updates_per_second_max;
+    return (1'000'000 + per_second - 1) / per_second;
 }
 
-std::uint32_t NetworkClient::UpdatePart::number() const noexcept {
+}  // namespace
+
+NetworkClient::OwnerUpdates::OwnerUpdates(NetDriver& driver, const NetTime& now,
+                                          const NetDriverSettings& settings)
+    : driver_(driver),
+      now_(now),
+      update_interval_us_(update_interval_us(settings.config)),
+      update_burst_us_(update_interval_us_ * settings.config.client_updates_burst_max),
+      sections_(resource_of(settings)) {}
+
+void NetworkClient::OwnerUpdates::begin_anew() noexcept {
+    next_update_us_ = std::numeric_limits<std::int64_t>::min();
+    is_update_refused_ = false;
+}
+
+void NetworkClient::OwnerUpdates::forget_gone() {
+    std::erase_if(changed_, [](const NetworkIdentity* object) { return object->is_gone_; });
+}
+
+std::uint32_t NetworkClient::OwnerUpdates::Part::number() const noexcept {
     return component->component_index() * parts_of_component_max +
            (collection == variables ? 0 : collection + 1);
 }
 
-void NetworkClient::send_updates() {
+void NetworkClient::OwnerUpdates::send() {
     is_update_refused_ = false;
     // Objects that were served go to the end of the row. So the next flush goes on with the first
     // one that found no room.
@@ -75,8 +91,8 @@ void NetworkClient::send_updates() {
     });
 }
 
-bool NetworkClient::send_updates_of(NetworkIdentity& object) {
-    parts_.clear();
+bool NetworkClient::OwnerUpdates::send_updates_of(NetworkIdentity& object) {
+    due_parts_.clear();
     for (NetworkBehaviour* component : object.components()) {
         if (!object.is_spawned() || !component->is_told_to_server()) {
             component->dirty_bits_ = 0;
@@ -85,21 +101,21 @@ bool NetworkClient::send_updates_of(NetworkIdentity& object) {
         }
         const bool is_due = component->is_dirty();
         if ((is_due && component->dirty_bits_ != 0) || component->is_state_missed_) {
-            parts_.push_back({component, UpdatePart::variables});
+            due_parts_.push_back({component, Part::variables});
         }
         for (std::uint64_t bits = is_due ? component->collection_dirty_bits_ : 0; bits != 0;
              bits &= bits - 1) {
-            parts_.push_back({component, static_cast<std::uint32_t>(std::countr_zero(bits))});
+            due_parts_.push_back({component, static_cast<std::uint32_t>(std::countr_zero(bits))});
         }
     }
-    const auto first = std::find_if(parts_.begin(), parts_.end(), [&](const UpdatePart& part) {
+    const auto first = std::find_if(due_parts_.begin(), due_parts_.end(), [&](const Part& part) {
         return part.number() >= object.next_update_;
     });
-    std::rotate(parts_.begin(), first, parts_.end());
+    std::rotate(due_parts_.begin(), first, due_parts_.end());
     // Half of the burst is kept for state that goes ahead of calls (send_state_of()).
     const std::int64_t reserve_us = update_burst_us_ / 2;
-    for (const UpdatePart& part : parts_) {
-        const bool is_sent = part.collection == UpdatePart::variables
+    for (const Part& part : due_parts_) {
+        const bool is_sent = part.collection == Part::variables
                                  ? send_section(*part.component, reserve_us)
                                  : send_collection(*part.component, part.collection, reserve_us);
         if (!is_sent && !has_room_for_update(reserve_us)) {
@@ -111,7 +127,7 @@ bool NetworkClient::send_updates_of(NetworkIdentity& object) {
     return true;
 }
 
-bool NetworkClient::send_state_of(NetworkIdentity& object) {
+bool NetworkClient::OwnerUpdates::send_state_of(NetworkIdentity& object) {
     if (!object.is_queued_ || !object.is_spawned()) {
         return true;
     }
@@ -134,12 +150,13 @@ bool NetworkClient::send_state_of(NetworkIdentity& object) {
     return is_sent;
 }
 
-bool NetworkClient::has_room_for_update(std::int64_t reserve_us) {
+bool NetworkClient::OwnerUpdates::has_room_for_update(std::int64_t reserve_us) {
     next_update_us_ = std::max(next_update_us_, now_.microseconds - update_burst_us_);
     return !is_update_refused_ && next_update_us_ + reserve_us < now_.microseconds;
 }
 
-bool NetworkClient::send_section(NetworkBehaviour& component, std::int64_t reserve_us) {
+bool NetworkClient::OwnerUpdates::send_section(NetworkBehaviour& component,
+                                               std::int64_t reserve_us) {
     // Nothing of epoch 0 asks to be told all again.
     const bool is_request = component.is_state_missed_;
     if ((component.authority_epoch_ == 0 && !is_request) || !has_room_for_update(reserve_us)) {
@@ -152,7 +169,7 @@ bool NetworkClient::send_section(NetworkBehaviour& component, std::int64_t reser
         object.prefab().components()[component.component_index()].sync_to_server;
     const CallResult result = driver_.call_function(
         object.handle(), object.prefab().layout().functions()[function.value].function->name,
-        params_of(object.prefab(), function, sections_->make(component, mask, epoch)));
+        params_of(object.prefab(), function, sections_.make(component, mask, epoch)));
     if (result == CallResult::Full || result == CallResult::NoChannel) {
         // NoChannel: the objects came before the welcome.
         is_update_refused_ = result == CallResult::Full;
@@ -165,8 +182,8 @@ bool NetworkClient::send_section(NetworkBehaviour& component, std::int64_t reser
     return component.dirty_bits_ == 0;
 }
 
-bool NetworkClient::send_collection(NetworkBehaviour& component, std::size_t index,
-                                    std::int64_t reserve_us) {
+bool NetworkClient::OwnerUpdates::send_collection(NetworkBehaviour& component, std::size_t index,
+                                                  std::int64_t reserve_us) {
     const NetworkIdentity& object = component.identity();
     const NetworkPrefab& prefab = object.prefab();
     SyncCollection& collection = component.collection(index);
@@ -192,7 +209,8 @@ bool NetworkClient::send_collection(NetworkBehaviour& component, std::size_t ind
     return true;
 }
 
-void NetworkClient::take_section(NetworkBehaviour& component, const NetworkBehaviour& section) {
+void NetworkClient::OwnerUpdates::take_section(NetworkBehaviour& component,
+                                               const NetworkBehaviour& section) {
     if (section.authority_epoch_ == 0) {
         // It was the owner. What was sent to it as to all others since then is newer: also than
         // what it is told of an ownership after that, which began and ended before it heard of it.

@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: MIT
-//
-// Of NetworkClient: what objects are told when they are started, or shown again: hooks of SyncVars,
-// and what the server did to collections.
-#include "network_client_waiting.h"
+#include "waiting_changes.h"
 
-#include "stored_references.h"
-#include "wanted_collections.h"
+#include "spawned_objects.h"
 
-#include <replayout/netdriver/peer_log.h>
 #include <replayout/syncvar/sync_collection.h>
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 namespace replayout::syncvar {
 
-void NetworkClient::keep_values(NetworkIdentity& object) {
+void NetworkClient::WaitingChanges::keep_values(NetworkIdentity& object) {
     if (std::exchange(object.is_refreshed_, true)) {
         return;  // shown again before it was told of the last time
     }
@@ -32,42 +26,38 @@ void NetworkClient::keep_values(NetworkIdentity& object) {
     }
 }
 
-NetworkClient::Waiting& NetworkClient::waiting_of(NetworkIdentity& object) {
-    std::unique_ptr<Waiting>& waiting = waiting_[object.net_id()];
-    if (waiting == nullptr) {
-        waiting = std::make_unique<Waiting>();
-    }
-    return *waiting;
+NetworkClient::WaitingChanges::Waiting& NetworkClient::WaitingChanges::waiting_of(
+    const NetworkBehaviour& component) {
+    return waiting_[component.identity().net_id()];
 }
 
-void NetworkClient::keep_value(NetworkBehaviour& component, std::uint32_t variable,
-                               const void* previous) {
+void NetworkClient::WaitingChanges::keep_value(NetworkBehaviour& component, std::uint32_t variable,
+                                               const void* previous) {
     const std::uint64_t bit = std::uint64_t{1} << variable;
     if ((component.waiting_hooks_ & bit) != 0) {
         return;
     }
     component.waiting_hooks_ |= bit;
     const Property& property = component.type_->sync_vars[variable].property;
-    waiting_of(component.identity())
-        .values.push_back(
-            {&component, variable,
-             ValueCopy(property, static_cast<const std::byte*>(previous), resource_)});
+    waiting_of(component).values.push_back(
+        {&component, variable,
+         ValueCopy(property, static_cast<const std::byte*>(previous), resource_)});
     if (component.may_hold_references(variable)) {
-        references_->note(property, static_cast<const std::byte*>(previous));
+        references_.note(property, static_cast<const std::byte*>(previous));
     }
 }
 
-void NetworkClient::keep_lost(NetworkBehaviour& component, std::uint32_t variable) {
+void NetworkClient::WaitingChanges::keep_lost(NetworkBehaviour& component, std::uint32_t variable) {
     const Property& property = component.type_->sync_vars[variable].property;
     keep_value(component, variable, component.object() + property.offset);
-    for (Waiting::KeptValue& kept : waiting_of(component.identity()).values) {
+    for (KeptValue& kept : waiting_of(component).values) {
         kept.is_lost |= kept.component == &component && kept.variable == variable;
     }
 }
 
-void NetworkClient::forget_in_waiting(const std::vector<const NetworkIdentity*>& gone) {
-    for (const auto& [net_id, waiting] : waiting_) {
-        for (Waiting::KeptValue& kept : waiting->values) {
+void NetworkClient::WaitingChanges::clear_references(const StoredReferences::Rows& gone) {
+    for (auto& [net_id, waiting] : waiting_) {
+        for (KeptValue& kept : waiting.values) {
             const Property& property = kept.component->type_->sync_vars[kept.variable].property;
             kept.is_lost |= kept.component->may_hold_references(kept.variable) &&
                             StoredReferences::clear(property, kept.value.get(), gone);
@@ -75,10 +65,11 @@ void NetworkClient::forget_in_waiting(const std::vector<const NetworkIdentity*>&
     }
 }
 
-void NetworkClient::keep_call(NetworkBehaviour& component, SyncCollection& collection,
-                              std::size_t operation_count) {
-    NetworkIdentity& object = component.identity();
-    Waiting& waiting = waiting_of(object);
+void NetworkClient::WaitingChanges::keep_call(NetworkBehaviour& component,
+                                              SyncCollection& collection,
+                                              std::size_t operation_count) {
+    const NetworkIdentity& object = component.identity();
+    Waiting& waiting = waiting_of(component);
     waiting.calls.push_back(&collection);
     waiting.operation_count += operation_count + 1;
     if (waiting.operation_count <= object.prefab().limits().array_count_max) {
@@ -91,47 +82,42 @@ void NetworkClient::keep_call(NetworkBehaviour& component, SyncCollection& colle
     }
 }
 
-void NetworkClient::run_waiting(std::uint64_t net_id) {
+void NetworkClient::WaitingChanges::run(std::uint64_t net_id) {
     const auto found = waiting_.find(net_id);
     if (found == waiting_.end()) {
         return;
     }
-    const std::unique_ptr<Waiting> waiting = std::move(found->second);
+    Waiting waiting = std::move(found->second);
     waiting_.erase(found);
-    const auto order = [](const Waiting::KeptValue& kept) {
+    const auto order = [](const KeptValue& kept) {
         return std::pair(kept.component->component_index(), kept.variable);
     };
-    std::sort(waiting->values.begin(), waiting->values.end(),
+    std::sort(waiting.values.begin(), waiting.values.end(),
               [&](const auto& left, const auto& right) { return order(left) < order(right); });
-    for (const Waiting::KeptValue& kept : waiting->values) {
+    for (const KeptValue& kept : waiting.values) {
         kept.component->waiting_hooks_ = 0;
     }
     // One of them may end the object: they run when nothing is received.
-    for (const Waiting::KeptValue& kept : waiting->values) {
+    for (const KeptValue& kept : waiting.values) {
         NetworkBehaviour& component = *kept.component;
         const Property& property = component.type_->sync_vars[kept.variable].property;
         const std::byte* value = component.object() + property.offset;
-        if (find(net_id) != nullptr &&
+        if (spawned_.find(net_id) != nullptr &&
             (kept.is_lost || !equal_values(property, value, kept.value.get()))) {
             component.run_hook(kept.variable, kept.value.get(), value);
         }
     }
-    for (SyncCollection* collection : waiting->calls) {
-        if (find(net_id) != nullptr) {
+    for (SyncCollection* collection : waiting.calls) {
+        if (spawned_.find(net_id) != nullptr) {
             collection->apply_kept(true);
         }
     }
 }
 
-void NetworkClient::want_parts(const NetworkBehaviour& component, std::uint8_t collection) {
-    wanted_->want(component.identity().net_id(), component.component_index(), collection);
-}
-
-void NetworkClient::collection_refused(const std::string& name) {
-    ++counters_.collections_refused;
-    log_->write(LogLevel::Error, {},
-                "what the server said of collection " + name + " cannot be: it stays as it is",
-                now_);
+void NetworkClient::WaitingChanges::run_all() {
+    while (!waiting_.empty()) {
+        run(waiting_.begin()->first);
+    }
 }
 
 }  // namespace replayout::syncvar

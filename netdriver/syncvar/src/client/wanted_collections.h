@@ -4,6 +4,7 @@
 #pragma once
 
 #include <replayout/netdriver/time.h>
+#include <replayout/reflection/memory.h>
 #include <replayout/syncvar/network_client.h>
 
 #include <cstdint>
@@ -16,12 +17,13 @@ namespace replayout::syncvar {
 
 class NetworkClient::WantedCollections {
   public:
-    explicit WantedCollections(NetworkClient& client) : client_(client) {}
+    WantedCollections(detail::ClientParts& parts, MemoryResource* resource)
+        : parts_(parts), resource_(resource) {}
     WantedCollections(const WantedCollections&) = delete;
     WantedCollections& operator=(const WantedCollections&) = delete;
 
     /// Asks for the collection with the next ask(), also if it was asked for before.
-    void want(std::uint64_t net_id, std::uint8_t component, std::uint8_t collection);
+    void want(const NetworkBehaviour& component, std::uint8_t collection);
     /// In late_update(): asks for new collections, and for all, if no part came for 30 s.
     void ask();
     void part_received(const detail::CollectionPart& part);
@@ -45,7 +47,8 @@ class NetworkClient::WantedCollections {
     [[nodiscard]] bool is_wanted(const Wanted& wanted) const;
     [[nodiscard]] bool is_due(const Wanted& wanted) const noexcept;
 
-    NetworkClient& client_;
+    detail::ClientParts& parts_;
+    MemoryResource* resource_;
     std::vector<Wanted> wanted_;
 };
 

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+//
+// What a client is to its objects, their owner or the one that plays one of them, and which object
+// is its local player.
+#pragma once
+
+#include <replayout/netdriver/net_role.h>
+#include <replayout/syncvar/network_client.h>
+
+namespace replayout::syncvar {
+
+class NetworkClient::ClientRoles {
+  public:
+    ClientRoles(const SpawnedObjects& spawned, OwnerUpdates& updates)
+        : spawned_(spawned), updates_(updates) {}
+    ClientRoles(const ClientRoles&) = delete;
+    ClientRoles& operator=(const ClientRoles&) = delete;
+
+    /// Null: there is none.
+    [[nodiscard]] NetworkIdentity* local_player() const noexcept { return local_player_; }
+
+    /// The object has its role since it was spawned, and is told of it when it is started.
+    void object_spawned(NetworkIdentity& object);
+    /// The server gave the object another role.
+    void role_changed(NetworkIdentity& object, const ObjectRole& role);
+    /// Runs the callbacks of what begins and ends with `role`.
+    void tell(NetworkIdentity& object, const ObjectRole& role);
+    /// The object is the local player no longer.
+    void forget_player(const NetworkIdentity& object);
+
+  private:
+    const SpawnedObjects& spawned_;
+    OwnerUpdates& updates_;
+    NetworkIdentity* local_player_ = nullptr;
+};
+
+}  // namespace replayout::syncvar
