@@ -97,7 +97,8 @@ GROUPS = [
         netdriver/syncvar/src/client/spawn_sources.cpp
         netdriver/syncvar/src/client/spawned_objects.cpp
         netdriver/syncvar/src/client/waiting_changes.cpp
-        netdriver/syncvar/src/behaviours/network_prefab_calls.cpp
+        netdriver/syncvar/src/behaviours/prefab_description.cpp
+        netdriver/syncvar/src/behaviours/prefab_members.cpp
         netdriver/unet/src/network_reader.cpp
         netdriver/syncvar/src/server/owner_values.cpp
         netdriver/syncvar/src/server/state_sender.cpp

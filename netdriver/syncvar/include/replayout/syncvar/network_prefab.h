@@ -9,24 +9,18 @@
 #pragma once
 
 #include <replayout/handle.h>
-#include <replayout/reflection/dynamic_type_builder.h>
 #include <replayout/reflection/memory.h>
 #include <replayout/rep_layout.h>
 #include <replayout/syncvar/network_types.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
-
-namespace replayout {
-class DynamicTypeBuilder;
-}
 
 namespace replayout::syncvar {
 
@@ -104,53 +98,32 @@ class NetworkPrefab {
         const NetworkPrefab* prefab = nullptr;
         std::uint32_t component = 0;
         std::uint32_t index = 0;  ///< of the SyncVar, function or collection
+
+        [[nodiscard]] static NetworkBehaviour& behaviour_at(void* block,
+                                                            const void* place) noexcept;
     };
+    class Description;
+    class Members;
 
     NetworkPrefab(std::string_view name, std::span<const PrefabComponent> components,
                   PrefabOptions options);
     [[nodiscard]] Status describe(TypeRegistry& registry);
-    [[nodiscard]] Result<Property> describe(const Component& component, const SyncVarInfo& variable,
-                                            Place& place) const;
-    [[nodiscard]] Status add_section_functions(DynamicTypeBuilder& builder, std::uint32_t index);
-    [[nodiscard]] Status describe_collections(std::uint32_t component, std::uint32_t& parent,
-                                              DynamicTypeBuilder& builder);
-    void describe_owner_calls(const Place& place, const SyncCollectionInfo& info,
-                              DynamicTypeBuilder& builder);
-    [[nodiscard]] Status describe_section(std::uint32_t component, const TypeRegistry& registry,
-                                          std::uint32_t& parent, DynamicTypeBuilder& builder);
-    void add_function(DynamicTypeBuilder& builder, const Place& place, std::string_view name,
-                      FunctionFlags flags, const Type& parameters,
-                      decltype(FunctionThunk::call) call);
-    void find_functions();
     [[nodiscard]] Status create_layout(const TypeRegistry& registry);
-    /// The behaviour of that place.
-    [[nodiscard]] static NetworkBehaviour& behaviour_at(void* block, const void* place) noexcept;
-    static void receive_changes(void* block, const void* params, void* place);
-    static void receive_items(void* block, const void* params, void* place);
-    static void receive_from_owner(void* block, const void* params, void* place);
-    static void receive_as_owner(void* block, const void* params, void* place);
-    static void receive_as_last_owner(void* block, const void* params, void* place);
-    static void tell_items(void* block, const void* previous, void* place);
-    static void receive_section(void* block, const void* params, void* place);
-    static void receive_initial_section(void* block, const void* params, void* place);
-    static void tell_initial_section(void* block, const void* previous, void* place);
-    static void tell_received(void* block, const void* previous, void* place);
+    /// Functions of the game.
     static void call_function(void* block, const void* params, void* place);
     /// The same, at whichever end.
     static void run_function(void* block, const void* params, void* place);
-    static void take_from_owner(void* block, const void* params, void* place);
-    static void take_from_server(void* block, const void* params, void* place);
 
     std::string name_;
     std::uint32_t asset_id_ = 0;
     PrefabOptions options_;
     std::vector<Component> components_;
-    std::deque<Place> places_;  // stay where they are
     std::uint32_t block_size_ = 0;
     std::uint32_t block_alignment_ = 1;
     const Type* type_ = nullptr;
     bool has_calls_for_owner_ = false;
     bool has_references_ = false;
+    std::unique_ptr<Members> members_;
     std::unique_ptr<NetworkIdentity> archetype_;
     std::unique_ptr<RepLayout> layout_;
 };

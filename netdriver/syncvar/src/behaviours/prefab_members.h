@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+//
+// What the layout of a prefab calls for a member of a component: notifies of its properties, and
+// the functions that bring collections and sections. Each call is given a Place, which names the
+// member and stays where it is.
+#pragma once
+
+#include <replayout/syncvar/network_prefab.h>
+
+#include <deque>
+
+namespace replayout::syncvar {
+
+class NetworkPrefab::Members {
+  public:
+    Members() = default;
+    Members(const Members&) = delete;
+    Members& operator=(const Members&) = delete;
+
+    /// Valid as long as this.
+    [[nodiscard]] Place& add(const Place& place) { return places_.emplace_back(place); }
+
+    // Notifies of properties. `place` is one of add().
+
+    static void tell_received(void* block, const void* previous, void* place);
+    static void tell_items(void* block, const void* previous, void* place);
+    static void tell_initial_section(void* block, const void* previous, void* place);
+
+    // Collections, by functions.
+
+    static void receive_changes(void* block, const void* params, void* place);
+    static void receive_items(void* block, const void* params, void* place);
+    static void receive_from_owner(void* block, const void* params, void* place);
+    static void receive_as_owner(void* block, const void* params, void* place);
+    static void receive_as_last_owner(void* block, const void* params, void* place);
+
+    // Sections of behaviours that serialize themselves.
+
+    static void receive_section(void* block, const void* params, void* place);
+    static void receive_initial_section(void* block, const void* params, void* place);
+
+    // SyncVars that an owner decides.
+
+    static void take_from_owner(void* block, const void* params, void* place);
+    static void take_from_server(void* block, const void* params, void* place);
+
+  private:
+    std::deque<Place> places_;
+};
+
+}  // namespace replayout::syncvar
