@@ -26,26 +26,24 @@
 //
 // docs/integration.md, "A transport of your own", has the rest: who joins, who leaves, ids.
 //
-// This is the convenient form: 712 bytes, and 48 for each packet in flight, beside what
+// This is the convenient form: 640 bytes, and 48 for each packet in flight, beside what
 // layouts with custom deltas or atomic groups need. The driver keeps the same by the same rules in
 // 12 bytes a pair, and the rare beside them (docs/architecture.md).
 #pragma once
 
 #include <replayout/bit_writer.h>
+#include <replayout/block_records.h>
 #include <replayout/changelist_state.h>
 #include <replayout/connection_shadow.h>
-#include <replayout/delta_states.h>
-#include <replayout/in_flight_versions.h>
-#include <replayout/left_out_values.h>
-#include <replayout/lost_parts.h>
-#include <replayout/paused_values.h>
+#include <replayout/missing_references.h>
+#include <replayout/owed_properties.h>
+#include <replayout/parts_under_way.h>
 #include <replayout/reflection/memory.h>
 #include <replayout/send_properties.h>
-#include <replayout/sending_rep_state.h>
-#include <replayout/taken_owed.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace replayout {
 
@@ -151,117 +149,49 @@ class ObjectReplicator {
     [[nodiscard]] ConnectionShadow shadow() const noexcept;
 
   private:
-    /// What is lost if a block in flight is; of one that repeats several losses there are several.
-    struct Record {
-        std::uint64_t packet = 0;
-        LostPart carried;
-        bool is_more = false;     ///< of the same block as the record before
-        bool is_initial = false;  ///< with what is sent only at first
-    };
-
-    /// Of an object that goes in parts: what is left of it.
-    struct Parts {
-        explicit Parts(MemoryResource* resource)
-            : owed(resource), lost(Allocator<LostPart>(resource)) {}
-
-        ChangeMask owed;
-        OwedVersions position;  ///< that parts are written for; `lost` is to be lent to it
-        TakenOwed taken;        ///< likewise
-        Vector<LostPart> lost;
-        ReplicationFlags flags;
-        RepCursor cursor;
-        RepRange large_value;
-        bool is_under_way = false;
-        bool has_large_value = false;  ///< not taken yet
-    };
-
-    /// A value that was written as "not fully mapped".
-    struct WaitingValue {
-        UnmappedValue value;
-        bool is_mapped = false;  ///< and owed again as soon as it is no more paused
-    };
-
-    [[nodiscard]] const RepLayout& layout() const noexcept { return object_->layout(); }
-    [[nodiscard]] LifetimeConditionSet passing(bool is_initial) const noexcept;
-    [[nodiscard]] SendContext own_context(const SendContext& context) const noexcept;
     /// Nothing is lost, under way or left out.
-    [[nodiscard]] bool is_exact() const noexcept;
-    [[nodiscard]] OwedVersions position() const noexcept;
-    [[nodiscard]] bool has_dynamic_changes() const noexcept;
+    [[nodiscard]] bool is_exact() const noexcept {
+        return owed_.is_exact() && !parts_.is_under_way();
+    }
+    [[nodiscard]] SendContext own_context(const SendContext& context) const noexcept;
 
-    void collect_owed(const OwedVersions& position, ChangeMask& owed) const;
-    /// What was left out goes with what is owed of the same values.
-    void owe_left_out(ChangeMask& owed);
-    /// What goes out now is everything that is owed.
-    [[nodiscard]] TakenOwed take_owed(const OwedVersions& position) noexcept;
-    /// Nothing is sent of what is owed.
-    void skip() noexcept;
-
+    /// Writes everything that is owed, in one block.
     [[nodiscard]] SendResult write_whole(const OwedVersions& position, BitWriter& writer,
                                          std::uint64_t packet, SendContext& context);
-    /// True, if somebody in the same position was sent the same block and there is room for it.
+    /// Writes a block that another receiver in the same position was sent. False: there is none, or
+    /// no room for it.
     [[nodiscard]] bool write_payload(const OwedVersions& position, BitWriter& writer,
                                      SendContext& context);
     [[nodiscard]] bool may_share_payload(const SendContext& context) const noexcept;
-    [[nodiscard]] SharedSerialization::PayloadKey payload_key(const OwedVersions& position) const;
+    void keep_payload(const OwedVersions& position, std::span<const std::byte> block,
+                      SendContext& context);
 
-    /// The object goes in parts. Keyed arrays of it that might become too much for the receiver
-    /// begin anew.
-    void restart_arrays(OwedVersions& position, ChangeMask& owed);
-    void begin_parts(const OwedVersions& position, const ChangeMask& owed);
-    /// That of the parts under way, which outlives what the pair loses meanwhile.
-    [[nodiscard]] OwedVersions parts_position() const noexcept;
-    void return_unsent_from(const RepCursor& cursor);
-    /// Ends the parts under way where they cannot go on: there is nothing left of them, or the
-    /// object or the receiver is no more what it was.
+    [[nodiscard]] SendResult write_part(BitWriter& writer, std::uint64_t packet,
+                                        SendContext& context);
+    /// Ends the parts under way if they cannot go on: there is nothing left of them, or the object
+    /// or the receiver has changed.
     void settle_parts(SendContext& context);
     /// Object and receiver are what they were when the parts were taken.
     [[nodiscard]] bool is_as_taken() const noexcept;
-    [[nodiscard]] bool has_parts_left() const noexcept;
-    [[nodiscard]] SendResult write_part(BitWriter& writer, std::uint64_t packet,
-                                        SendContext& context);
     /// Makes `only` what is owed of the large value.
     void collect_large_value(ChangeMask& only) const;
     void leave_out_large_value(SendContext& context);
 
-    /// Makes carried_ what is lost with a block of all that was taken.
-    void collect_whole(const TakenOwed& taken);
-    void add_records(const TakenOwed& taken, std::uint64_t packet, const SendScratch& scratch);
+    /// A block of all that was taken goes out.
+    void whole_sent(const TakenOwed& taken, std::uint64_t packet, const SendScratch& scratch);
+    /// A block goes out, with the losses in carried_.
+    void block_sent(const TakenOwed& taken, std::uint64_t packet, const SendScratch& scratch);
     /// The values of `owed` within `handles` were sent from `position`: notes which of them are not
     /// fully mapped, have nothing to say, or are left out.
     void note_sent_values(const SendScratch& scratch, const ChangeMask& owed,
                           const RepRange& handles, const OwedVersions& position);
-    void resolve(bool is_delivered);
-    void resume(const PausedValues::Entry& value);
-    /// A loss of these versions within `handles` is noted.
-    void owe(const RepRange& handles, VersionInterval versions);
-    /// What is sent only at first was lost, so far as it lies in that range. What changed of it
-    /// since was passed over.
-    void owe_initial(const RepRange& range);
-    /// All that ever changed of them.
-    void owe_from_start(const RepRange& handles);
-    void owe_again(RepHandle handle);
-    void owe_missed_deltas();
 
-    ChangelistState* object_;
     MemoryResource* resource_;
-    SendingRepState pair_;
-    ReplicationFlags flags_;
-    bool is_initial_ = true;  // what is sent only at first has not been sent, or was lost
-    bool has_sent_ = false;
-    std::uint32_t dynamic_change_count_;
-    LostParts lost_parts_;
-    Version joined_version_ = 0;   // of the object when it was first sent
-    Version restart_version_ = 0;  // likewise when its keyed arrays began anew
-    Vector<Record> records_;       // in flight, in order of sending
-    InFlightVersions in_flight_;   // of layouts that need to know
-    LeftOutValues left_out_;
-    PausedValues paused_;
-    DeltaStates deltas_;        // of layouts that have any
-    Vector<RepHandle> missed_;  // scratch: deltas that were not taken
-    Vector<LostPart> carried_;  // scratch: what is lost if the block is
-    Vector<WaitingValue> waiting_;
-    Parts parts_;
+    detail::OwedProperties owed_;
+    detail::BlockRecords blocks_;
+    detail::PartsUnderWay parts_;
+    detail::MissingReferences missing_;
+    Vector<LostPart> carried_;  // scratch: the losses that a block stands for
 };
 
 }  // namespace replayout

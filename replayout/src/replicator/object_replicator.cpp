@@ -2,34 +2,20 @@
 #include <replayout/block_counts.h>
 #include <replayout/object_replicator.h>
 
-#include <algorithm>
+#include <limits>
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace replayout {
 
-namespace {
-
-[[nodiscard]] bool is_array_at(const RepLayout& layout, RepHandle handle) noexcept {
-    return is_array(layout.cmd(layout.cmd_of(layout.root(), handle)).type);
-}
-
-}  // namespace
-
 ObjectReplicator::ObjectReplicator(ChangelistState& object, MemoryResource* resource)
-    : object_(&object),
-      resource_(resource),
-      dynamic_change_count_(object.conditions().dynamic_change_count()),
-      lost_parts_(resource),
-      records_(Allocator<Record>(resource)),
-      in_flight_(resource),
-      left_out_(resource),
-      paused_(resource),
-      deltas_(resource),
-      missed_(Allocator<RepHandle>(resource)),
-      carried_(Allocator<LostPart>(resource)),
-      waiting_(Allocator<WaitingValue>(resource)),
-      parts_(resource) {}
+    : resource_(resource),
+      owed_(object, resource),
+      blocks_(resource),
+      parts_(resource),
+      missing_(resource),
+      carried_(Allocator<LostPart>(resource)) {}
 
 ObjectReplicator& ObjectReplicator::operator=(ObjectReplicator&& other) noexcept {
     if (this != &other) {
@@ -41,128 +27,31 @@ ObjectReplicator& ObjectReplicator::operator=(ObjectReplicator&& other) noexcept
 }
 
 void ObjectReplicator::restart() {
-    const ReplicationFlags flags = flags_;
-    *this = ObjectReplicator(*object_, resource_);
-    flags_ = flags;
-}
-
-// Who is asking.
-
-LifetimeConditionSet ObjectReplicator::passing(bool is_initial) const noexcept {
-    ReplicationFlags flags = flags_;
-    flags.is_initial = is_initial;
-    return passing_conditions(flags);
+    const ReplicationFlags flags = owed_.flags();
+    *this = ObjectReplicator(owed_.object(), resource_);
+    owed_.begin_with_flags(flags);
 }
 
 void ObjectReplicator::set_flags(const ReplicationFlags& flags) {
-    // As if nothing were initial: what was sent only at first may be old by now, though a receiver
-    // that is to be sent some of it again meets its condition.
-    const LifetimeConditionSet before = passing(false);
-    flags_ = flags;
-    flags_.is_initial = false;
-    object_->conditions().for_each_turned_on(
-        before, passing(false), [this](const RepRange& handles) { owe_from_start(handles); });
+    owed_.set_flags(flags);
 }
-
-bool ObjectReplicator::has_dynamic_changes() const noexcept {
-    return dynamic_change_count_ != object_->conditions().dynamic_change_count();
-}
-
-SendContext ObjectReplicator::own_context(const SendContext& context) const noexcept {
-    SendContext own = context;
-    own.delta_states = layout().has_delta_structs() ? &deltas_ : nullptr;
-    return own;
-}
-
-// What is owed.
 
 bool ObjectReplicator::owes_any() const noexcept {
-    return is_initial_ || parts_.is_under_way || has_dynamic_changes() ||
-           pair_.owes_any(object_->version());
-}
-
-bool ObjectReplicator::is_exact() const noexcept {
-    return pair_.is_exact() && !parts_.is_under_way && !has_dynamic_changes() &&
-           (left_out_.is_empty() ||
-            !left_out_.is_any_seen(object_->conditions(), passing(is_initial_)));
+    return parts_.is_under_way() || owed_.owes_any();
 }
 
 bool ObjectReplicator::is_settled() const noexcept {
     return !owes_any() && is_exact();
 }
 
-OwedVersions ObjectReplicator::position() const noexcept {
-    OwedVersions position(pair_);
-    lost_parts_.describe(position);
-    // Told apart only where it makes a difference, so that receivers have more in common.
-    position.is_exact = object_->is_any_back(pair_.sent_version) && is_exact();
-    if (layout().needs_held_version()) {
-        position.held_version = in_flight_.held_version(pair_);
-        position.joined_version = joined_version_ > position.held_version ? joined_version_ : 0;
-        position.restart_version = restart_version_ > position.held_version ? restart_version_ : 0;
-    }
-    return position;
-}
-
 ConnectionShadow ObjectReplicator::shadow() const noexcept {
-    OwedVersions position = this->position();
-    position.is_exact = is_exact();
-    return ConnectionShadow(*object_, position, passing(is_initial_));
+    return owed_.shadow(is_exact());
 }
 
-void ObjectReplicator::collect_owed(const OwedVersions& position, ChangeMask& owed) const {
-    if (layout().conditions().is_trivial()) {
-        object_->collect_owed(position, owed);
-    } else {
-        object_->collect_owed(position, passing(is_initial_), owed);
-    }
-    deltas_.remove_held(*object_, owed);
-    paused_.remove_paused(owed);
-}
-
-void ObjectReplicator::owe_left_out(ChangeMask& owed) {
-    left_out_.owe_with(
-        owed, [&] { collect_owed(position(), owed); },
-        [&](const LeftOutValues::Entry& value) { owe(value.handles, value.versions); });
-}
-
-TakenOwed ObjectReplicator::take_owed(const OwedVersions& position) noexcept {
-    return TakenOwed::take(pair_, object_->version(), position, std::exchange(is_initial_, false));
-}
-
-void ObjectReplicator::skip() noexcept {
-    pair_.skip(object_->version());
-    is_initial_ = false;
-}
-
-void ObjectReplicator::owe(const RepRange& handles, VersionInterval versions) {
-    if (!versions.is_empty()) {
-        const Version oldest = hull(pair_.lost(), versions).after;
-        lost_parts_.add(pair_, versions, handles,
-                        object_->keeps_versions_apart(oldest, restart_version_));
-        pair_.return_unsent({versions, {}});
-    }
-}
-
-void ObjectReplicator::owe_from_start(const RepRange& handles) {
-    const VersionInterval all{0, pair_.sent_version};
-    paused_.note_lost(layout(), handles, all);
-    owe(handles, all);
-}
-
-void ObjectReplicator::owe_initial(const RepRange& range) {
-    is_initial_ = true;
-    object_->conditions().for_each_turned_on(
-        passing(false), passing(true), range,
-        [this](const RepRange& handles) { owe_from_start(handles); });
-}
-
-void ObjectReplicator::owe_again(RepHandle handle) {
-    if (object_->conditions().is_initial(handle, passing(false))) {
-        owe_initial(RepRange::of(handle));  // it did not arrive, as if its block were lost
-    } else {
-        owe(RepRange::of(handle), object_->versions_to_repeat(handle, pair_.sent_version));
-    }
+SendContext ObjectReplicator::own_context(const SendContext& context) const noexcept {
+    SendContext own = context;
+    own.delta_states = owed_.delta_states();
+    return own;
 }
 
 // Blocks.
@@ -175,44 +64,33 @@ SendResult ObjectReplicator::replicate_properties(BitWriter& writer, std::uint64
     SendContext own = own_context(context);
     own.scratch.array_steps = 0;  // of another object, should nothing be written
     settle_parts(own);
-    if (has_dynamic_changes()) {
-        dynamic_change_count_ = object_->conditions().dynamic_change_count();
-        object_->conditions().for_each_dynamic(
-            passing(is_initial_), [this](const RepRange& handles) { owe_from_start(handles); });
-    }
-    if (!parts_.is_under_way) {
-        if (!pair_.owes_any(object_->version())) {
-            is_initial_ = false;
+    owed_.owe_dynamic_changes();
+    if (!parts_.is_under_way()) {
+        if (!owed_.owes_versions()) {
+            owed_.skip();
             return SendResult::Nothing;
         }
-        if (!has_sent_) {
-            joined_version_ = object_->version();
-        }
-        owe_left_out(own.scratch.owed);
-        OwedVersions position = this->position();
+        owed_.begin_block();
+        owed_.owe_left_out(own.scratch.owed);
+        OwedVersions position = owed_.position();
         const SendResult result = write_whole(position, writer, packet, own);
         if (result != SendResult::DoesNotFit || room == PacketRoom::Rest) {
             return result;
         }
-        restart_arrays(position, own.scratch.owed);
-        begin_parts(position, own.scratch.owed);
+        owed_.restart_arrays(position, own.scratch.owed);
+        parts_.begin(owed_.take(position), own.scratch.owed, owed_.flags());
     }
     return room == PacketRoom::Rest ? SendResult::DoesNotFit : write_part(writer, packet, own);
 }
 
 bool ObjectReplicator::may_share_payload(const SendContext& context) const noexcept {
-    return context.shares_payloads() && layout().is_fully_shared() && paused_.is_empty();
-}
-
-SharedSerialization::PayloadKey ObjectReplicator::payload_key(const OwedVersions& position) const {
-    return object_->payload_key(position, layout().conditions().is_trivial()
-                                              ? LifetimeConditionSet()
-                                              : passing(is_initial_));
+    return context.shares_payloads() && owed_.layout().is_fully_shared() && !owed_.is_any_paused();
 }
 
 bool ObjectReplicator::write_payload(const OwedVersions& position, BitWriter& writer,
                                      SendContext& context) {
-    const SharedPayload* payload = object_->shared().find_payload(payload_key(position));
+    const SharedPayload* payload =
+        owed_.object().shared().find_payload(owed_.payload_key(position));
     if (payload == nullptr || payload->bytes.size() > writer.bits_left() / 8 ||
         payload->array_steps > context.array_steps_left) {
         return false;
@@ -230,98 +108,209 @@ bool ObjectReplicator::write_payload(const OwedVersions& position, BitWriter& wr
     return true;
 }
 
+void ObjectReplicator::keep_payload(const OwedVersions& position, std::span<const std::byte> block,
+                                    SendContext& context) {
+    owed_.object().shared().keep_payload(owed_.payload_key(position), context.scratch.owed.count(),
+                                         block, context.scratch.array_steps);
+    ++context.counters.payloads_built;
+    if (context.type_counters != nullptr) {
+        ++context.type_counters->payloads_built;
+    }
+}
+
 SendResult ObjectReplicator::write_whole(const OwedVersions& position, BitWriter& writer,
                                          std::uint64_t packet, SendContext& context) {
     SendScratch& scratch = context.scratch;
     const bool may_share = position.lost_parts.empty() && may_share_payload(context);
     if (may_share && write_payload(position, writer, context)) {
-        const TakenOwed taken = take_owed(position);
-        collect_whole(taken);
-        add_records(taken, packet, scratch);
+        whole_sent(owed_.take(position), packet, scratch);
         return SendResult::Whole;
     }
-    collect_owed(position, scratch.owed);
+    owed_.collect(position, scratch.owed);
     if (!scratch.owed.any()) {
         // What was lost has been sent again since, or is paused and will be owed anew, or is
         // nothing that this receiver may see.
-        skip();
+        owed_.skip();
         return SendResult::Nothing;
     }
     const std::size_t begin_bytes = writer.byte_count();
-    const SendResult result = send_properties(*object_, position, scratch.owed, writer, context);
+    ChangelistState& object = owed_.object();
+    const SendResult result = send_properties(object, position, scratch.owed, writer, context);
     if (result == SendResult::DoesNotFit) {
         return result;
     }
     note_sent_values(scratch, scratch.owed, RepRange(), position);
     if (result == SendResult::Nothing) {
-        skip();
+        owed_.skip();
         return result;
     }
     const auto block = writer.bytes().subspan(begin_bytes);
-    const BlockMiss miss = block_miss_of(*object_, position, scratch, !paused_.is_empty(), false);
-    count_block(block.size(), miss, context);
+    count_block(block.size(),
+                block_miss_of(object, position, scratch, owed_.is_any_paused(), false), context);
     if (may_share && scratch.left_out.empty()) {
-        object_->shared().keep_payload(payload_key(position), scratch.owed.count(), block,
-                                       scratch.array_steps);
-        ++context.counters.payloads_built;
-        if (context.type_counters != nullptr) {
-            ++context.type_counters->payloads_built;
-        }
+        keep_payload(position, block, context);
     }
-    const TakenOwed taken = take_owed(position);
-    collect_whole(taken);
-    add_records(taken, packet, scratch);
+    whole_sent(owed_.take(position), packet, scratch);
     return SendResult::Whole;
 }
 
-void ObjectReplicator::collect_whole(const TakenOwed& taken) {
+void ObjectReplicator::whole_sent(const TakenOwed& taken, std::uint64_t packet,
+                                  const SendScratch& scratch) {
     carried_.clear();
-    collect_carried(taken.position, pair_.sent_version, RepRange(), carried_,
-                    object_->keeps_versions_apart(taken.position.lost.after, restart_version_));
+    owed_.collect_carried(taken, carried_);
+    block_sent(taken, packet, scratch);
 }
 
-void ObjectReplicator::add_records(const TakenOwed& taken, std::uint64_t packet,
-                                   const SendScratch& scratch) {
-    REPLAYOUT_ASSERT(std::none_of(records_.begin(), records_.end(), [&](const Record& other) {
-        return other.packet == packet && records_.back().packet != packet;
-    }));
-    has_sent_ = true;
-    pair_.send_part();
-    static_assert(sizeof(Record) == 48, "the head of the class says so");
-    bool is_more = false;
-    for (const LostPart& part : carried_) {
-        records_.push_back({packet, part, is_more, taken.is_initial});
-        is_more = true;
-    }
-    if (layout().needs_held_version()) {
-        in_flight_.sent(taken.versions);
-    }
-    if (layout().has_delta_structs()) {
-        deltas_.block_sent(scratch.deltas);
-    }
+void ObjectReplicator::block_sent(const TakenOwed& taken, std::uint64_t packet,
+                                  const SendScratch& scratch) {
+    blocks_.add(packet, {carried_.data(), carried_.size()}, taken.is_initial);
+    owed_.block_sent(taken, scratch);
 }
 
 void ObjectReplicator::note_sent_values(const SendScratch& scratch, const ChangeMask& owed,
                                         const RepRange& handles, const OwedVersions& position) {
-    // What a value waits for is said anew each time it is sent; of an array, only what is sent of
-    // it.
-    const auto is_outdated = [&](const WaitingValue& waiting) {
-        const RepHandle handle = waiting.value.handle;
-        return handles.contains(handle) && owed.test(handle.value - 1) &&
-               !is_array_at(layout(), handle);
-    };
-    waiting_.erase(std::remove_if(waiting_.begin(), waiting_.end(), is_outdated), waiting_.end());
-    for (const UnmappedValue& value : scratch.unmapped) {
-        const bool is_known =
-            std::any_of(waiting_.begin(), waiting_.end(), [&](const WaitingValue& waiting) {
-                return waiting.value.handle == value.handle && waiting.value.guid == value.guid;
-            });
-        if (!is_known) {
-            waiting_.push_back({value, false});
+    missing_.note_sent(owed_.layout(), owed, handles,
+                       {scratch.unmapped.data(), scratch.unmapped.size()});
+    owed_.note_not_sent(scratch, position);
+}
+
+// Parts.
+
+bool ObjectReplicator::is_as_taken() const noexcept {
+    return owed_.object().version() == owed_.taken_version() && parts_.flags() == owed_.flags() &&
+           !owed_.has_dynamic_changes();
+}
+
+void ObjectReplicator::settle_parts(SendContext& context) {
+    if (!parts_.is_under_way()) {
+        return;
+    }
+    leave_out_large_value(context);
+    if (parts_.has_any_left() && is_as_taken()) {
+        return;
+    }
+    parts_.end();
+    if (parts_.has_any_left()) {
+        carried_.clear();
+        parts_.collect_unsent(owed_.taken_version(), carried_);
+        owed_.give_back(parts_.taken(), {carried_.data(), carried_.size()});
+    }
+}
+
+SendResult ObjectReplicator::write_part(BitWriter& writer, std::uint64_t packet,
+                                        SendContext& context) {
+    const std::size_t begin_bytes = writer.byte_count();
+    const SendScratch& scratch = context.scratch;
+    RepRange range;
+    const SendResult result = parts_.write_next(owed_.object(), writer, context, range);
+    note_sent_values(scratch, parts_.owed(), range, parts_.position());
+    if (result == SendResult::Part || result == SendResult::Whole) {
+        carried_.assign(scratch.carried.begin(), scratch.carried.end());
+        block_sent(parts_.taken(), packet, scratch);
+        count_block(writer.byte_count() - begin_bytes, BlockMiss::TooLarge, context);
+    }
+    return result;
+}
+
+// Values that are too large for a packet.
+
+RepHandle ObjectReplicator::large_value() const noexcept {
+    REPLAYOUT_ASSERT(parts_.has_large_value());
+    return RepHandle{parts_.large_value().handle_begin};
+}
+
+void ObjectReplicator::collect_large_value(ChangeMask& only) const {
+    REPLAYOUT_ASSERT(parts_.has_large_value() && owed_.object().version() == owed_.taken_version());
+    only.reset(owed_.layout().handle_count());
+    parts_.for_each_in_large_value([&](RepHandle handle) { only.set(handle.value - 1); });
+}
+
+std::size_t ObjectReplicator::measure_large_value(const SendContext& context) {
+    SendContext own = own_context(context);
+    collect_large_value(own.scratch.owed);
+    return measure_block(owed_.object(), parts_.position(), own.scratch.owed, own);
+}
+
+SendResult ObjectReplicator::replicate_large_value(BitWriter& writer, const SendContext& context) {
+    REPLAYOUT_ASSERT(writer.bit_count() % 8 == 0 && !writer.overflowed());
+    REPLAYOUT_ASSERT(parts_.has_large_value());
+    SendContext own = own_context(context);
+    const std::size_t begin_bytes = writer.byte_count();
+    const RepRange value = parts_.large_value();
+    if (!is_as_taken()) {
+        // Another value by now, or not for this receiver any more: what is owed is found anew.
+        parts_.take_large_value();
+        const LostPart unsent{parts_.taken().all_versions(), value};
+        owed_.give_back(parts_.taken(), {&unsent, 1});
+        return SendResult::Nothing;
+    }
+    collect_large_value(own.scratch.owed);
+    own.array_steps_left = std::numeric_limits<std::size_t>::max();  // a message pays for itself
+    const OwedVersions position = parts_.position();
+    const SendResult result =
+        send_properties(owed_.object(), position, own.scratch.owed, writer, own);
+    if (result == SendResult::DoesNotFit) {
+        return result;
+    }
+    parts_.take_large_value();
+    note_sent_values(own.scratch, own.scratch.owed, value, position);
+    if (result == SendResult::Whole) {
+        owed_.large_value_sent(value, own.scratch);
+        count_block(writer.byte_count() - begin_bytes, BlockMiss::TooLarge, own);
+    }
+    return result;
+}
+
+void ObjectReplicator::leave_out_large_value(SendContext& context) {
+    if (!parts_.has_large_value()) {
+        return;
+    }
+    parts_.take_large_value();
+    ++context.counters.values_over_limit;
+    log(LogLevel::Error, "a value of \"" + std::string(owed_.layout().type().name()) +
+                             "\" is larger than a packet and is not sent");
+    parts_.for_each_in_large_value(
+        [this](RepHandle handle) { owed_.leave_out(handle, parts_.position()); });
+}
+
+void ObjectReplicator::large_value_delivered(RepHandle value) {
+    owed_.large_value_delivered(value);
+    while (const auto handles = owed_.resume_next()) {
+        // What it named may have come while it was paused.
+        missing_.note_resumed(*handles, [this](RepHandle handle) { owed_.owe_again(handle); });
+    }
+}
+
+// What becomes of packets, and of the objects that values name.
+
+void ObjectReplicator::packet_delivered(std::uint64_t packet) {
+    while (const auto record = blocks_.take(packet)) {
+        if (!record->is_more) {
+            owed_.block_delivered();
         }
     }
-    deltas_.note_unchanged(scratch.unchanged);
-    left_out_.note(layout(), scratch.left_out, position, object_->version());
+    REPLAYOUT_ASSERT(!blocks_.contains(packet));
+}
+
+void ObjectReplicator::packet_lost(std::uint64_t packet) {
+    while (const auto record = blocks_.take(packet)) {
+        if (record->is_more) {
+            owed_.more_lost(record->carried, record->is_initial);
+        } else {
+            owed_.block_lost(record->carried, record->is_initial);
+        }
+    }
+    REPLAYOUT_ASSERT(!blocks_.contains(packet));
+}
+
+void ObjectReplicator::object_mapped(NetGUID guid) {
+    missing_.note_mapped(
+        guid, [this](RepHandle handle) { return owed_.is_paused(handle); },
+        [this](RepHandle handle) { owed_.owe_again(handle); });
+}
+
+void ObjectReplicator::object_removed(NetGUID guid) {
+    missing_.note_removed(guid);
 }
 
 }  // namespace replayout

@@ -22,7 +22,7 @@ namespace {
 using Handles = std::vector<std::uint32_t>;
 
 // The bytes that the head of the class promises.
-static_assert(sizeof(ObjectReplicator) <= 712);
+static_assert(sizeof(ObjectReplicator) <= 640);
 static_assert(std::is_nothrow_move_constructible_v<ObjectReplicator>);
 static_assert(!std::is_copy_constructible_v<ObjectReplicator>);
 
