@@ -72,8 +72,8 @@ GROUPS = [
     """),
     ("replays", ("test_replay",), """
         netdriver/src/replay/replay_format.cpp
+        netdriver/src/playing/replay_file.cpp
         netdriver/src/playing/replay_player.cpp
-        netdriver/src/playing/replay_player_file.cpp
     """),
     ("transports", ("test_transports",), """
         netdriver/transports/base/src/address_cookie.cpp

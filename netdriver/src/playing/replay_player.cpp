@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/netdriver/replay_player.h>
 
-#include "replay_chunk.h"
+#include "replay_file.h"
 #include "replication_client.h"
 #include "value_scope.h"
 
@@ -39,25 +39,57 @@ namespace {
 }  // namespace
 
 ReplayPlayer::ReplayPlayer(const NetDriverSettings& settings, ReplaySource& source, NetWorld& world)
-    : source_(source),
-      transport_(std::make_unique<NoTransport>(settings.config.packet_bytes_max)),
+    : transport_(std::make_unique<NoTransport>(settings.config.packet_bytes_max)),
       driver_(playing_settings(settings), *transport_, world),
-      resource_(settings.resource),
-      game_data_(Allocator<std::byte>(resource_)),
-      layouts_(Allocator<Vector<std::byte>>(resource_)),
-      checkpoints_(Allocator<ReplayCheckpoint>(resource_)),
-      buffer_(Allocator<std::byte>(resource_)),
-      next_(std::make_unique<Chunk>()) {
+      file_(std::make_unique<ReplayFile>(source, settings.resource)) {
     driver_.is_players_ = true;
 }
 
 ReplayPlayer::~ReplayPlayer() = default;
 
+ReplayError ReplayPlayer::open() {
+    REPLAYOUT_EXPECT(!is_open_ && !has_begun_, ReplayError::Misused,
+                     "open: called before: a player is for one recording");
+    has_begun_ = true;
+    const Status status = driver_.check_settings();
+    REPLAYOUT_EXPECT(status.has_value(), ReplayError::Misused, "open: %s",
+                     status.error().message.c_str());
+    driver_.guids_.set_authority(NetGUIDCache::Authority::Learns);
+    ReplayError error = file_->read_header(*driver_.layouts_, driver_.settings_);
+    if (error != ReplayError::None) {
+        return error;
+    }
+    error = file_->find_checkpoints();
+    is_open_ = error == ReplayError::None;
+    time_ = file_->start();
+    return error;
+}
+
+NetTime ReplayPlayer::start_time() const noexcept {
+    return file_->start();
+}
+
+NetTime ReplayPlayer::end_time() const noexcept {
+    return file_->end();
+}
+
+std::size_t ReplayPlayer::checkpoint_count() const noexcept {
+    return file_->checkpoints().size();
+}
+
 NetTime ReplayPlayer::checkpoint_time(std::size_t index) const noexcept {
-    REPLAYOUT_EXPECT(index < checkpoints_.size(), start_,
+    REPLAYOUT_EXPECT(index < checkpoint_count(), file_->start(),
                      "checkpoint_time: checkpoint %zu of a recording that has %zu", index,
-                     checkpoints_.size());
-    return checkpoints_[index].time;
+                     checkpoint_count());
+    return file_->checkpoints()[index].time;
+}
+
+bool ReplayPlayer::is_whole() const noexcept {
+    return file_->is_whole();
+}
+
+std::span<const std::byte> ReplayPlayer::game_data() const noexcept {
+    return file_->game_data();
 }
 
 ReplayError ReplayPlayer::seek(NetTime time) {
@@ -68,12 +100,13 @@ ReplayError ReplayPlayer::seek(NetTime time) {
         "seek: called from within the world, a notify or a function that is played; do "
         "it after that");
     error_ = ReplayError::None;
-    time = std::clamp(time, start_, end_);
+    time = std::clamp(time, file_->start(), file_->end());
+    const auto& checkpoints = file_->checkpoints();
     const auto later =
-        std::upper_bound(checkpoints_.begin(), checkpoints_.end(), time,
+        std::upper_bound(checkpoints.begin(), checkpoints.end(), time,
                          [](NetTime at, const ReplayCheckpoint& entry) { return at < entry.time; });
     // The start is that of the recording; its first checkpoint comes a moment later.
-    const ReplayCheckpoint& checkpoint = later == checkpoints_.begin() ? *later : *std::prev(later);
+    const ReplayCheckpoint& checkpoint = later == checkpoints.begin() ? *later : *std::prev(later);
     const ValueScope seeking(is_seeking_, true);
     const bool is_on_the_way =
         driver_.client_ != nullptr && time >= time_ && checkpoint.time <= time_;
@@ -97,32 +130,24 @@ ReplayError ReplayPlayer::advance(NetTime time) {
         return error_;  // else all before it would be played again, each time
     }
     if (driver_.client_ == nullptr) {
-        if (const ReplayError error = begin_at(checkpoints_.front()); error != ReplayError::None) {
+        if (const ReplayError error = begin_at(file_->checkpoints().front());
+            error != ReplayError::None) {
             return fail(error);
         }
     }
     if (const ReplayError error = play_until(time); error != ReplayError::None) {
         return fail(error);
     }
-    time_ = std::max(time_, std::min(time, end_));
+    time_ = std::max(time_, std::min(time, file_->end()));
     tell_world();
     return ReplayError::None;
 }
 
 ReplayError ReplayPlayer::begin_at(const ReplayCheckpoint& checkpoint) {
     const ReplayError error = begin_client();
-    next_->begin_at(checkpoint.offset);
+    has_played_ = false;
     time_ = checkpoint.time;
-    if (error != ReplayError::None) {
-        return error;
-    }
-    if (const ReplayError unread = read_next(); unread != ReplayError::None) {
-        return unread;
-    }
-    return next_->digest == checkpoint.digest && next_->head.kind == ReplayChunkKind::Checkpoint &&
-                   next_->part.time == checkpoint.time
-               ? ReplayError::None
-               : ReplayError::Corrupt;
+    return error == ReplayError::None ? file_->begin_at(checkpoint) : error;
 }
 
 ReplayError ReplayPlayer::begin_client() {
@@ -134,9 +159,9 @@ ReplayError ReplayPlayer::begin_client() {
     }
     driver_.client_ = std::make_unique<ReplicationClient>(
         driver_.settings_, *driver_.layouts_, driver_.transport_, driver_.world_, driver_.guids_,
-        driver_.stats_, PeerId{}, start_, driver_.memory_, driver_.spawn_handlers_,
+        driver_.stats_, PeerId{}, file_->start(), driver_.memory_, driver_.spawn_handlers_,
         driver_.is_calling_out_, ReplicationClient::Playing{is_join_told_});
-    for (const Vector<std::byte>& layout : layouts_) {
+    for (const Vector<std::byte>& layout : file_->layouts()) {
         if (driver_.client_->add_layout({layout.data(), layout.size()}) != CloseReason::None) {
             return ReplayError::LayoutMismatch;
         }
@@ -148,14 +173,14 @@ ReplayError ReplayPlayer::play_until(NetTime time) {
     const ValueScope calling_out(driver_.is_calling_out_, true);
     const ValueScope ticking(driver_.is_ticking_, true);
     for (;;) {
-        if (next_->offset >= end_offset_) {
-            return next_->is_part_open ? ReplayError::Corrupt : ReplayError::None;
+        if (file_->is_at_end()) {
+            return file_->is_part_open() ? ReplayError::Corrupt : ReplayError::None;
         }
-        if (const ReplayError error = read_next(); error != ReplayError::None) {
+        if (const ReplayError error = file_->read_next(); error != ReplayError::None) {
             return error;
         }
-        if (next_->part.time > time) {
-            REPLAYOUT_ASSERT(!next_->is_part_open);  // the parts of a frame are of one time
+        if (file_->next_part().time > time) {
+            REPLAYOUT_ASSERT(!file_->is_part_open());  // the parts of a frame are of one time
             return ReplayError::None;
         }
         if (const ReplayError error = play_chunk(); error != ReplayError::None) {
@@ -166,32 +191,31 @@ ReplayError ReplayPlayer::play_until(NetTime time) {
 
 ReplayError ReplayPlayer::play_chunk() {
     ReplicationClient& client = *driver_.client_;
-    const bool is_checkpoint = next_->head.kind == ReplayChunkKind::Checkpoint;
-    const bool is_first_part = !next_->is_part_open;
-    if (is_checkpoint && is_first_part && next_->has_played) {
+    ReplayPart part = file_->next_part();
+    const bool is_checkpoint = file_->next_kind() == ReplayChunkKind::Checkpoint;
+    const bool is_first_part = !file_->is_part_open();
+    if (is_checkpoint && is_first_part && has_played_) {
         client.begin_checkpoint();
     }
-    driver_.now_ = next_->part.time;
+    driver_.now_ = part.time;
     ReplayPacket packet;
-    while (take_replay_packet(next_->part.packets, packet)) {
-        client.play(packet.content, packet.has_bunches, next_->part.time);
+    while (take_replay_packet(part.packets, packet)) {
+        client.play(packet.content, packet.has_bunches, part.time);
         if (client.connection().state() != ConnectionState::Joined) {
             close_reason_ = client.connection().close_reason();
             return ReplayError::Refused;
         }
     }
-    if (!next_->part.packets.empty()) {
+    if (!part.packets.empty()) {
         close_reason_ = CloseReason::None;
         return ReplayError::Refused;
     }
-    next_->has_played = true;
-    next_->is_part_open = !next_->part.is_last;
-    next_->open_kind = next_->head.kind;
-    if (is_checkpoint && next_->part.is_last) {
+    has_played_ = true;
+    if (is_checkpoint && part.is_last) {
         client.end_checkpoint();
     }
-    time_ = std::max(time_, next_->part.time);
-    next_->take();
+    time_ = std::max(time_, part.time);
+    file_->take_next();
     return ReplayError::None;
 }
 

@@ -31,9 +31,8 @@
 
 namespace replayout {
 
-enum class ReplayChunkKind : std::uint8_t;
+class ReplayFile;
 struct ReplayCheckpoint;
-struct ReplayChunkHead;
 
 class ReplayPlayer {
   public:
@@ -70,36 +69,23 @@ class ReplayPlayer {
 
     /// Of the recording, no more than 50 days from each other: of its first tick, and of the last
     /// one before it was stopped; the end of one that was never ended is its last whole frame.
-    [[nodiscard]] NetTime start_time() const noexcept { return start_; }
-    [[nodiscard]] NetTime end_time() const noexcept { return end_; }
+    [[nodiscard]] NetTime start_time() const noexcept;
+    [[nodiscard]] NetTime end_time() const noexcept;
     /// Where it is; before the first seek() or advance() the start.
     [[nodiscard]] NetTime time() const noexcept { return time_; }
-    [[nodiscard]] std::size_t checkpoint_count() const noexcept { return checkpoints_.size(); }
+    [[nodiscard]] std::size_t checkpoint_count() const noexcept;
     /// Requires index < checkpoint_count().
     [[nodiscard]] NetTime checkpoint_time(std::size_t index) const noexcept;
     /// The recording was ended, and not cut off.
-    [[nodiscard]] bool is_whole() const noexcept { return is_whole_; }
-    [[nodiscard]] std::span<const std::byte> game_data() const noexcept {
-        return {game_data_.data(), game_data_.size()};
-    }
+    [[nodiscard]] bool is_whole() const noexcept;
+    [[nodiscard]] std::span<const std::byte> game_data() const noexcept;
     /// Behind ReplayError::Refused: what a client would have ended the connection for.
     [[nodiscard]] CloseReason close_reason() const noexcept { return close_reason_; }
 
   private:
     class NoTransport;
-    struct Chunk;
 
-    [[nodiscard]] ReplayError read_header();
-    [[nodiscard]] ReplayError read_layouts();
-    /// False: it has no end, or not one that can be trusted.
-    [[nodiscard]] bool read_end(ReplayError& error);
-    [[nodiscard]] ReplayError scan();
-    /// The chunk at `offset` into buffer_, if it is one, and whole, and was not changed.
-    [[nodiscard]] ReplayError read_chunk(std::uint64_t offset, Chunk& chunk);
-    /// The next one of the recording, unless it was read already.
-    [[nodiscard]] ReplayError read_next();
-    /// Not before the start, and not further behind it than a recording lasts.
-    [[nodiscard]] bool may_be_at(NetTime time) const noexcept;
+    /// The world is empty, and the checkpoint comes next.
     [[nodiscard]] ReplayError begin_at(const ReplayCheckpoint& checkpoint);
     [[nodiscard]] ReplayError begin_client();
     [[nodiscard]] ReplayError play_until(NetTime time);
@@ -108,26 +94,15 @@ class ReplayPlayer {
     void tell_world();
     ReplayError fail(ReplayError error);
 
-    ReplaySource& source_;
     std::unique_ptr<NoTransport> transport_;
     NetDriver driver_;
-    MemoryResource* resource_;
-    std::uint64_t end_offset_ = 0;  // of what is played
-    Vector<std::byte> game_data_;
-    Vector<Vector<std::byte>> layouts_;  // as a server tells them; none where they are ours
-    std::uint32_t layout_count_ = 0;
-    Vector<ReplayCheckpoint> checkpoints_;
-    Vector<std::byte> buffer_;  // the chunk that was read last
-    std::unique_ptr<Chunk> next_;
-    NetTime start_;
-    NetTime end_;
+    std::unique_ptr<ReplayFile> file_;
     NetTime time_;
-    std::uint64_t header_digest_ = 0;
     CloseReason close_reason_ = CloseReason::None;
     bool has_begun_ = false;  // open() was called
     bool is_open_ = false;
-    bool is_whole_ = false;
     bool is_seeking_ = false;
+    bool has_played_ = false;                // a part, since begin_at()
     ReplayError error_ = ReplayError::None;  // of the last seek() or advance()
     bool is_join_told_ = false;
 };

@@ -1,48 +1,41 @@
 // SPDX-License-Identifier: MIT
-//
-// What a recording is made of, before anything of it is played: nothing here is taken for granted.
-#include <replayout/netdriver/replay_player.h>
+#include "replay_file.h"
 
 #include "control_message.h"
-#include "layout_table.h"
-#include "replay_chunk.h"
 
 #include <algorithm>
-#include <utility>
+#include <array>
 
 namespace replayout {
 
-ReplayError ReplayPlayer::open() {
-    REPLAYOUT_EXPECT(!is_open_ && !has_begun_, ReplayError::Misused,
-                     "open: called before: a player is for one recording");
-    has_begun_ = true;
-    const Status status = driver_.check_settings();
-    REPLAYOUT_EXPECT(status.has_value(), ReplayError::Misused, "open: %s",
-                     status.error().message.c_str());
-    ReplayError error = read_header();
-    error = error == ReplayError::None ? read_layouts() : error;
-    if (error != ReplayError::None) {
-        return error;
-    }
-    const std::uint64_t first_offset = next_->offset;
+ReplayFile::ReplayFile(ReplaySource& source, MemoryResource* resource)
+    : source_(source),
+      resource_(resource),
+      game_data_(Allocator<std::byte>(resource)),
+      layouts_(Allocator<Vector<std::byte>>(resource)),
+      checkpoints_(Allocator<ReplayCheckpoint>(resource)),
+      buffer_(Allocator<std::byte>(resource)) {}
+
+ReplayError ReplayFile::read_header(const LayoutTable& layouts, const NetDriverSettings& settings) {
+    const ReplayError error = read_head(layouts, settings);
+    return error == ReplayError::None ? read_layouts(settings.config) : error;
+}
+
+ReplayError ReplayFile::find_checkpoints() {
+    ReplayError error = ReplayError::None;
+    const std::uint64_t first_offset = next_.offset;
     is_whole_ = read_end(error);
     if (error != ReplayError::None) {
         return error;
     }
     if (!is_whole_) {
-        next_->offset = first_offset;
+        next_.offset = first_offset;
         error = scan();
     }
-    if (error == ReplayError::None && checkpoints_.empty()) {
-        error = ReplayError::Empty;
-    }
-    is_open_ = error == ReplayError::None;
-    time_ = start_;
-    return error;
+    return error == ReplayError::None && checkpoints_.empty() ? ReplayError::Empty : error;
 }
 
-ReplayError ReplayPlayer::read_header() {
-    driver_.guids_.set_authority(NetGUIDCache::Authority::Learns);
+ReplayError ReplayFile::read_head(const LayoutTable& layouts, const NetDriverSettings& settings) {
     end_offset_ = source_.size();
     std::array<std::byte, replay_magic.size()> magic;
     if (end_offset_ < magic.size()) {
@@ -54,8 +47,8 @@ ReplayError ReplayPlayer::read_header() {
     if (magic != replay_magic) {
         return ReplayError::NotAReplay;
     }
-    next_->begin_at(magic.size());
-    Chunk& chunk = *next_;
+    next_.begin_at(magic.size());
+    Chunk& chunk = next_;
     if (const ReplayError error = read_chunk(chunk.offset, chunk); error != ReplayError::None) {
         return error;
     }
@@ -70,12 +63,12 @@ ReplayError ReplayPlayer::read_header() {
     if (header.wire_version != wire_version) {
         return ReplayError::WireVersion;
     }
-    const bool is_ours = header.schema == driver_.layouts_->digest();
-    if (!is_ours && driver_.settings_.layout_policy != LayoutPolicy::SkipUnknown) {
+    const bool is_ours = header.schema == layouts.digest();
+    if (!is_ours && settings.layout_policy != LayoutPolicy::SkipUnknown) {
         return ReplayError::LayoutMismatch;
     }
     layout_count_ = is_ours ? 0 : header.layout_count;
-    if (!is_ours && header.layout_count > driver_.settings_.config.described_layouts_max) {
+    if (!is_ours && header.layout_count > settings.config.described_layouts_max) {
         return ReplayError::LayoutMismatch;
     }
     start_ = header.start;
@@ -87,8 +80,8 @@ ReplayError ReplayPlayer::read_header() {
     return ReplayError::None;
 }
 
-ReplayError ReplayPlayer::read_layouts() {
-    Chunk& chunk = *next_;
+ReplayError ReplayFile::read_layouts(const NetConfig& config) {
+    Chunk& chunk = next_;
     std::size_t description_bytes = 0;
     for (std::uint32_t number = 0; number < layout_count_; ++number) {
         const std::uint64_t previous = chunk.digest;
@@ -104,7 +97,7 @@ ReplayError ReplayPlayer::read_layouts() {
             return ReplayError::Corrupt;
         }
         description_bytes += chunk.payload.size();
-        if (description_bytes > driver_.settings_.config.described_bytes_max) {
+        if (description_bytes > config.described_bytes_max) {
             return ReplayError::LayoutMismatch;
         }
         layouts_.push_back(
@@ -114,7 +107,7 @@ ReplayError ReplayPlayer::read_layouts() {
     return ReplayError::None;
 }
 
-bool ReplayPlayer::read_end(ReplayError& error) {
+bool ReplayFile::read_end(ReplayError& error) {
     const std::uint64_t size = source_.size();
     std::array<std::byte, replay_footer_bytes> footer;
     if (size < footer.size()) {
@@ -131,12 +124,15 @@ bool ReplayPlayer::read_end(ReplayError& error) {
     }
     const std::uint64_t offset = size - footer.size() - chunk_bytes;
     Chunk chunk;
-    if (offset < next_->offset || read_chunk(offset, chunk) != ReplayError::None ||
+    if (offset < next_.offset || read_chunk(offset, chunk) != ReplayError::None ||
         chunk.head.kind != ReplayChunkKind::End || chunk.bytes != chunk_bytes) {
         return false;
     }
+    return read_checkpoints(chunk.payload, offset);
+}
+
+bool ReplayFile::read_checkpoints(std::span<const std::byte> payload, std::uint64_t offset) {
     constexpr std::size_t fixed_bytes = 8 + 8 + 4;
-    const std::span<const std::byte> payload = chunk.payload;
     if (payload.size() < fixed_bytes || load_le(payload.subspan(8), 8) != header_digest_) {
         return false;
     }
@@ -159,7 +155,7 @@ bool ReplayPlayer::read_end(ReplayError& error) {
         checkpoint.time.microseconds = static_cast<std::int64_t>(load_le(entry, 8));
         checkpoint.offset = load_le(entry.subspan(8), 8);
         checkpoint.digest = load_le(entry.subspan(16), 8);
-        if (checkpoint.time < last || checkpoint.time > end || checkpoint.offset < next_->offset ||
+        if (checkpoint.time < last || checkpoint.time > end || checkpoint.offset < next_.offset ||
             checkpoint.offset >= offset) {
             return false;
         }
@@ -172,21 +168,15 @@ bool ReplayPlayer::read_end(ReplayError& error) {
     return true;
 }
 
-ReplayError ReplayPlayer::scan() {
+ReplayError ReplayFile::scan() {
     // Up to the first chunk that is not there, or not right: what is behind it cannot be trusted to
     // follow what is before it.
-    Chunk& chunk = *next_;
-    std::uint64_t whole = chunk.offset;
+    Chunk& chunk = next_;
+    Scan scan;
+    scan.whole = chunk.offset;
     end_offset_ = source_.size();
-    Vector<ReplayCheckpoint> open(Allocator<ReplayCheckpoint>{resource_});  // none, or one
-    std::uint64_t checkpoint_count = 0;
-    std::uint64_t thinned = 1;  // one of so many is kept, as a recorder does
     std::uint64_t previous = chunk.digest;
     bool are_layouts_over = false;
-    bool is_part_open = false;
-    bool is_any = false;
-    NetTime part_time;
-    ReplayChunkKind open_kind = ReplayChunkKind::Frame;
     for (;;) {
         const ReplayError error = read_chunk(chunk.offset, chunk);
         if (error == ReplayError::ReadFailed) {
@@ -198,45 +188,56 @@ ReplayError ReplayPlayer::scan() {
         previous = chunk.digest;
         if (chunk.head.kind == ReplayChunkKind::Layout && !are_layouts_over) {
             chunk.take();
-            whole = chunk.offset;
+            scan.whole = chunk.offset;
             continue;
         }
         are_layouts_over = true;
         if (chunk.head.kind == ReplayChunkKind::End) {
-            is_whole_ = !is_part_open;
+            is_whole_ = !scan.is_part_open;
             break;
         }
-        const bool is_checkpoint = chunk.head.kind == ReplayChunkKind::Checkpoint;
-        const bool is_frame = chunk.head.kind == ReplayChunkKind::Frame;
-        if ((!is_checkpoint && !is_frame) || !read_replay_part(chunk.payload, chunk.part) ||
-            !may_be_at(chunk.part.time) || chunk.part.time < end_ ||
-            (is_part_open && (chunk.head.kind != open_kind || chunk.part.time != part_time)) ||
-            (is_frame && !is_any)) {
+        if (!scan_part(scan)) {
             break;
-        }
-        if (is_checkpoint && !is_part_open) {
-            open.assign(1, {chunk.part.time, chunk.offset, chunk.digest});
-        }
-        part_time = chunk.part.time;
-        is_part_open = !chunk.part.is_last;
-        open_kind = chunk.head.kind;
-        is_any = true;
-        chunk.take();
-        if (!is_part_open) {
-            if (!open.empty() && checkpoint_count++ % thinned == 0) {
-                checkpoints_.push_back(open.front());
-                thinned *= thin_replay_checkpoints(checkpoints_) ? 2u : 1u;
-            }
-            open.clear();
-            whole = chunk.offset;
-            end_ = part_time;
         }
     }
-    end_offset_ = whole;
+    end_offset_ = scan.whole;
     return ReplayError::None;
 }
 
-ReplayError ReplayPlayer::read_chunk(std::uint64_t offset, Chunk& chunk) {
+bool ReplayFile::scan_part(Scan& scan) {
+    Chunk& chunk = next_;
+    const bool is_checkpoint = chunk.head.kind == ReplayChunkKind::Checkpoint;
+    const bool is_frame = chunk.head.kind == ReplayChunkKind::Frame;
+    if ((!is_checkpoint && !is_frame) || !read_replay_part(chunk.payload, chunk.part) ||
+        !may_be_at(chunk.part.time) || chunk.part.time < end_ ||
+        (scan.is_part_open &&
+         (chunk.head.kind != scan.open_kind || chunk.part.time != scan.part_time)) ||
+        (is_frame && !scan.is_any)) {
+        return false;
+    }
+    if (is_checkpoint && !scan.is_part_open) {
+        scan.open = {chunk.part.time, chunk.offset, chunk.digest};
+        scan.has_open = true;
+    }
+    scan.part_time = chunk.part.time;
+    scan.is_part_open = !chunk.part.is_last;
+    scan.open_kind = chunk.head.kind;
+    scan.is_any = true;
+    chunk.take();
+    if (scan.is_part_open) {
+        return true;
+    }
+    if (scan.has_open && scan.checkpoint_count++ % scan.thinned == 0) {
+        checkpoints_.push_back(scan.open);
+        scan.thinned *= thin_replay_checkpoints(checkpoints_) ? 2u : 1u;
+    }
+    scan.has_open = false;
+    scan.whole = chunk.offset;
+    end_ = scan.part_time;
+    return true;
+}
+
+ReplayError ReplayFile::read_chunk(std::uint64_t offset, Chunk& chunk) {
     const std::uint64_t size = source_.size();
     std::array<std::byte, replay_chunk_head_bytes> bytes;
     if (offset > size || size - offset < bytes.size()) {
@@ -272,13 +273,24 @@ ReplayError ReplayPlayer::read_chunk(std::uint64_t offset, Chunk& chunk) {
     return ReplayError::None;
 }
 
-bool ReplayPlayer::may_be_at(NetTime time) const noexcept {
+bool ReplayFile::may_be_at(NetTime time) const noexcept {
     // Not by their difference, which is more than a number holds where an end says so.
     return time >= start_ && time.microseconds <= start_.microseconds + replay_length_us_max;
 }
 
-ReplayError ReplayPlayer::read_next() {
-    Chunk& chunk = *next_;
+ReplayError ReplayFile::begin_at(const ReplayCheckpoint& checkpoint) {
+    next_.begin_at(checkpoint.offset);
+    if (const ReplayError error = read_next(); error != ReplayError::None) {
+        return error;
+    }
+    return next_.digest == checkpoint.digest && next_.head.kind == ReplayChunkKind::Checkpoint &&
+                   next_.part.time == checkpoint.time
+               ? ReplayError::None
+               : ReplayError::Corrupt;
+}
+
+ReplayError ReplayFile::read_next() {
+    Chunk& chunk = next_;
     if (chunk.is_read) {
         return ReplayError::None;
     }
