@@ -72,6 +72,19 @@ RefusalText DriverEnd::refusal(const char* function, NetObjectId id) const noexc
     return text;
 }
 
+RefusalText DriverEnd::refusal_of_tick(const char* function) const noexcept {
+    if (is_calling_out) {
+        return refusal_within(function);
+    }
+    RefusalText text;
+    text.append("%s: %s", function,
+                is_players   ? "the driver belongs to a ReplayPlayer: call its advance()"
+                : is_ticking ? "called from within a tick of this driver; do it after that"
+                             : "the driver has not started: call listen() or connect() before, "
+                               "and look at its Status");
+    return text;
+}
+
 RefusalText DriverEnd::refusal_of_client(const char* function) const noexcept {
     RefusalText text;
     text.append("%s: this driver is %s", function,

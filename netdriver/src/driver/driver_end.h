@@ -21,6 +21,8 @@ struct DriverEnd {
     const ReplicationServer* server = nullptr;  ///< null: it does not serve
     const ReplicationClient* client = nullptr;  ///< null: it is no client
     bool is_calling_out = false;                ///< within the world, a notify or a hook
+    bool is_ticking = false;                    ///< within a tick
+    bool is_players = false;                    ///< a ReplayPlayer ticks it, and nobody else
 
     // Functions of a server. One that is const may run while the driver calls out.
 
@@ -37,6 +39,12 @@ struct DriverEnd {
         return may_change(id) && !server->objects().is_part(id.index);
     }
 
+    /// A driver that has started may tick, but not within a tick.
+    [[nodiscard]] bool may_tick() const noexcept {
+        return !is_calling_out && !is_ticking && !is_players &&
+               (server != nullptr || client != nullptr);
+    }
+
     // Why one of these was false, for the function of that name.
 
     [[gnu::cold, gnu::noinline]] [[nodiscard]] RefusalText refusal(
@@ -50,6 +58,8 @@ struct DriverEnd {
     /// Refuses a call to any driver from within the world, a notify or a hook that it calls.
     [[gnu::cold, gnu::noinline]] [[nodiscard]] static RefusalText refusal_within(
         const char* function) noexcept;
+    [[gnu::cold, gnu::noinline]] [[nodiscard]] RefusalText refusal_of_tick(
+        const char* function) const noexcept;
     /// A client's function was called on a driver that is no client.
     [[gnu::cold, gnu::noinline]] [[nodiscard]] RefusalText refusal_of_client(
         const char* function) const noexcept;
@@ -57,7 +67,7 @@ struct DriverEnd {
 
 // Inline, because the good path of each function is a few compares.
 inline DriverEnd NetDriver::end() const noexcept {
-    return {server_.get(), client_.get(), is_calling_out_};
+    return {server_.get(), client_.get(), is_calling_out_, is_ticking_, is_players_};
 }
 
 }  // namespace replayout

@@ -3,6 +3,7 @@
 #include <replayout/netdriver/net_rates.h>
 #include <replayout/reflection/hash.h>
 
+#include "call_refusals.h"
 #include "driver_end.h"
 #include "layout_table.h"
 #include "value_scope.h"
@@ -113,23 +114,16 @@ Status NetDriver::check_settings() const {
     if (settings_.may_leave_out_texts || is_players_) {  // a player sends nothing
         return {};
     }
-    for (std::uint32_t number = 0; number < layouts_->count(); ++number) {
-        if (status = check_texts(*layouts_->find(number), settings_.config); !status) {
-            return status;
-        }
-    }
-    return {};
+    return layouts_->check_texts(settings_.config);
 }
 
 Status NetDriver::listen() {
     Status status = check_start();
+    if (status) {
+        status = layouts_->check_array_growth(settings_.config);
+    }
     if (!status) {
         return status;
-    }
-    for (std::uint32_t number = 0; number < layouts_->count(); ++number) {
-        if (status = check_array_growth(*layouts_->find(number), settings_.config); !status) {
-            return status;
-        }
     }
     server_ = std::make_unique<ReplicationServer>(ServerEnvironment{
         settings_, *layouts_, transport_, world_, guids_, stats_, memory_, is_calling_out_});
@@ -154,26 +148,9 @@ Status NetDriver::connect(PeerId server, NetTime now) {
     return {};
 }
 
-bool NetDriver::may_tick() const noexcept {
-    return !is_calling_out_ && !is_ticking_ && !is_players_ &&
-           (server_ != nullptr || client_ != nullptr);
-}
-
-RefusalText NetDriver::why_no_tick(const char* function) const noexcept {
-    if (is_calling_out_) {
-        return DriverEnd::refusal_within(function);
-    }
-    RefusalText text;
-    text.append("%s: %s", function,
-                is_players_   ? "the driver belongs to a ReplayPlayer: call its advance()"
-                : is_ticking_ ? "called from within a tick of this driver; do it after that"
-                              : "the driver has not started: call listen() or connect() before, "
-                                "and look at its Status");
-    return text;
-}
-
 void NetDriver::tick_dispatch(NetTime now) {
-    REPLAYOUT_EXPECT(may_tick(), void(), "%s", why_no_tick("tick_dispatch").c_str());
+    REPLAYOUT_EXPECT(end().may_tick(), void(), "%s",
+                     end().refusal_of_tick("tick_dispatch").c_str());
     now = not_before_last_tick(now);
     const ValueScope calling_out(is_calling_out_, true);
     const ValueScope ticking(is_ticking_, true);
@@ -221,7 +198,7 @@ void NetDriver::tell_of_peers() {
 }
 
 void NetDriver::tick_flush(NetTime now) {
-    REPLAYOUT_EXPECT(may_tick(), void(), "%s", why_no_tick("tick_flush").c_str());
+    REPLAYOUT_EXPECT(end().may_tick(), void(), "%s", end().refusal_of_tick("tick_flush").c_str());
     now = not_before_last_tick(now);
     const ValueScope calling_out(is_calling_out_, true);
     const ValueScope ticking(is_ticking_, true);
@@ -237,6 +214,208 @@ void NetDriver::tick_flush(NetTime now) {
         server_->remove_closed(now);
     }
 }
+
+// Objects of a server.
+
+NetObjectId NetDriver::add_object(const RepLayout& layout, ObjectHandle object,
+                                  const SpawnParameters& parameters) {
+    REPLAYOUT_EXPECT(end().may_change(), NetObjectId(), "%s", end().refusal("add_object").c_str());
+    return server_->lives().add(layout, object, parameters);
+}
+
+NetObjectId NetDriver::add_subobject(NetObjectId outer, const RepLayout& layout,
+                                     ObjectHandle object, const SubobjectParameters& parameters) {
+    REPLAYOUT_EXPECT(end().may_change(outer), NetObjectId(), "%s",
+                     end().refusal("add_subobject", outer).c_str());
+    return server_->lives().add_part(outer, layout, object, parameters);
+}
+
+void NetDriver::remove_object(NetObjectId id, ChannelCloseReason reason) {
+    REPLAYOUT_EXPECT(end().may_change(id), void(), "%s",
+                     end().refusal("remove_object", id).c_str());
+    server_->lives().remove(id, reason);
+}
+
+void NetDriver::tear_off(NetObjectId id) {
+    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
+                     end().refusal("tear_off", id).c_str());
+    server_->lives().tear_off(id);
+}
+
+void NetDriver::forget_destroyed(std::string_view stable_name) {
+    REPLAYOUT_EXPECT(end().may_change(), void(), "%s", end().refusal("forget_destroyed").c_str());
+    server_->notices().forget(stable_name);
+}
+
+void NetDriver::forget_all_destroyed() {
+    REPLAYOUT_EXPECT(end().may_change(), void(), "%s",
+                     end().refusal("forget_all_destroyed").c_str());
+    server_->notices().forget_all();
+}
+
+NetObjectId NetDriver::find_object(ObjectHandle object) const noexcept {
+    REPLAYOUT_EXPECT(end().may_read(), NetObjectId(), "%s", end().refusal("find_object").c_str());
+    const ObjectStore& objects = server_->objects();
+    const std::uint32_t index = objects.find_index(guids_.find_guid(object));
+    return index == ObjectStore::no_index || objects.at(index)->is_departing()
+               ? NetObjectId{}
+               : objects.id_at(index);
+}
+
+NetGUID NetDriver::guid_of(NetObjectId id) const {
+    REPLAYOUT_EXPECT(end().may_read(id), NetGUID(), "%s", end().refusal("guid_of", id).c_str());
+    return server_->objects().at(id.index)->guid();
+}
+
+bool NetDriver::is_relevant_for(PeerId peer, NetObjectId id) const {
+    REPLAYOUT_EXPECT(end().may_read(id), false, "%s", end().refusal("is_relevant_for", id).c_str());
+    return server_->relevancy().is_relevant_for(peer, id);
+}
+
+void NetDriver::mark_property_dirty(NetObjectId id, std::string_view property) {
+    REPLAYOUT_EXPECT(end().may_change(id), void(), "%s",
+                     end().refusal("mark_property_dirty", id).c_str());
+    server_->properties().mark_dirty(id, property);
+}
+
+void NetDriver::mark_property_dirty(NetObjectId id, ParentIndex property) {
+    REPLAYOUT_EXPECT(end().may_change(id), void(), "%s",
+                     end().refusal("mark_property_dirty", id).c_str());
+    server_->mark_property_dirty(id, property);
+}
+
+void NetDriver::mark_object_dirty(NetObjectId id) {
+    REPLAYOUT_EXPECT(end().may_change(id), void(), "%s",
+                     end().refusal("mark_object_dirty", id).c_str());
+    server_->properties().mark_all_dirty(id);
+}
+
+void NetDriver::set_owner(NetObjectId id, PeerId owner) {
+    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
+                     end().refusal("set_owner", id).c_str());
+    REPLAYOUT_EXPECT(owner != PeerId{}, void(), "%s: peer 0 is nobody: use clear_owner()",
+                     end().named("set_owner", id).c_str());
+    server_->ownership().set_owner(id, owner);
+}
+
+void NetDriver::clear_owner(NetObjectId id) {
+    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
+                     end().refusal("clear_owner", id).c_str());
+    server_->ownership().clear_owner(id);
+}
+
+void NetDriver::set_autonomous(NetObjectId id, bool is_autonomous) {
+    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
+                     end().refusal("set_autonomous", id).c_str());
+    server_->ownership().set_autonomous(id, is_autonomous);
+}
+
+void NetDriver::set_player(NetObjectId id, bool is_player) {
+    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
+                     end().refusal("set_player", id).c_str());
+    server_->ownership().set_player(id, is_player);
+}
+
+ObjectRole NetDriver::role_for(PeerId peer, NetObjectId id) const {
+    REPLAYOUT_EXPECT(end().may_read(id), nobodys_role, "%s", end().refusal("role_for", id).c_str());
+    return server_->clients().host().role_for(peer, server_->objects().at(id.index)->facts());
+}
+
+void NetDriver::set_replicates_physics(NetObjectId id, bool has_physics) {
+    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
+                     end().refusal("set_replicates_physics", id).c_str());
+    server_->ownership().set_physics(id, has_physics);
+}
+
+void NetDriver::set_property_active(NetObjectId id, std::string_view property, bool is_active) {
+    REPLAYOUT_EXPECT(end().may_change(id), void(), "%s",
+                     end().refusal("set_property_active", id).c_str());
+    server_->properties().set_active(id, property, is_active);
+}
+
+void NetDriver::set_dynamic_condition(NetObjectId id, std::string_view property,
+                                      LifetimeCondition condition) {
+    REPLAYOUT_EXPECT(end().may_change(id), void(), "%s",
+                     end().refusal("set_dynamic_condition", id).c_str());
+    server_->properties().set_dynamic_condition(id, property, condition);
+}
+
+LifetimeCondition NetDriver::dynamic_condition_of(NetObjectId id, std::string_view property) const {
+    REPLAYOUT_EXPECT(end().may_read(id), LifetimeCondition::None, "%s",
+                     end().refusal("dynamic_condition_of", id).c_str());
+    return server_->properties().dynamic_condition_of(id, property);
+}
+
+void NetDriver::set_dormancy(NetObjectId id, NetDormancy dormancy) {
+    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
+                     end().refusal("set_dormancy", id).c_str());
+    REPLAYOUT_EXPECT(dormancy <= NetDormancy::Initial, void(), "%s: %u is no NetDormancy",
+                     end().named("set_dormancy", id).c_str(), static_cast<unsigned>(dormancy));
+    server_->dormancy().set(id, dormancy);
+}
+
+NetDormancy NetDriver::dormancy_of(NetObjectId id) const {
+    REPLAYOUT_EXPECT(end().may_read(id), NetDormancy::Awake, "%s",
+                     end().refusal("dormancy_of", id).c_str());
+    return server_->objects().at(id.index)->dormancy();
+}
+
+void NetDriver::set_dormant_for(PeerId peer, NetObjectId id, bool is_dormant) {
+    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
+                     end().refusal("set_dormant_for", id).c_str());
+    server_->dormancy().set_for(peer, id, is_dormant);
+}
+
+void NetDriver::flush_dormancy(NetObjectId id) {
+    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
+                     end().refusal("flush_dormancy", id).c_str());
+    server_->dormancy().flush(id);
+}
+
+bool NetDriver::is_dormant_for(PeerId peer, NetObjectId id) const {
+    REPLAYOUT_EXPECT(end().may_read(id), false, "%s", end().refusal("is_dormant_for", id).c_str());
+    return server_->dormancy().is_for(peer, id);
+}
+
+CallResult NetDriver::call_function(NetObjectId id, std::string_view function, CallParams params,
+                                    RemoteFunctionSendPolicy policy) {
+    return call_named(id, {function, {}}, params, policy);
+}
+
+CallResult NetDriver::call_function(NetObjectId id, FunctionIndex function, CallParams params,
+                                    RemoteFunctionSendPolicy policy) {
+    REPLAYOUT_EXPECT(end().may_change(id), CallResult::Misused, "%s",
+                     end().refusal("call_function", id).c_str());
+    const RepLayout& layout = server_->objects().at(id.index)->changelist_state().layout();
+    REPLAYOUT_EXPECT(is_callable(layout, function, params), CallResult::Misused,
+                     "%s (object %u.%u)", uncallable(layout, function, params).c_str(), id.index,
+                     id.generation);
+    REPLAYOUT_EXPECT(policy <= RemoteFunctionSendPolicy::ForceQueue, CallResult::Misused,
+                     "%s: %u is no RemoteFunctionSendPolicy",
+                     end().named("call_function", id).c_str(), static_cast<unsigned>(policy));
+    return server_->calls().call(id, function, params.memory(), policy);
+}
+
+CallProgress NetDriver::call_progress(PeerId peer, NetObjectId id) const {
+    REPLAYOUT_EXPECT(end().may_read(id), CallProgress::Arrived, "%s",
+                     end().refusal("call_progress", id).c_str());
+    return server_->calls().progress(peer, id);
+}
+
+CallResult NetDriver::call_named(NetObjectId id, const CalledFunction& function, CallParams params,
+                                 RemoteFunctionSendPolicy policy) {
+    REPLAYOUT_EXPECT(end().may_change(id), CallResult::Misused, "%s",
+                     end().refusal("call_function", id).c_str());
+    const RepLayout& layout = server_->objects().at(id.index)->changelist_state().layout();
+    const std::optional<FunctionIndex> found = find_called(layout, function);
+    if (!found.has_value()) {
+        server_->calls().log_unknown_function(layout, function.name);
+        return CallResult::UnknownFunction;
+    }
+    return call_function(id, *found, params, policy);
+}
+
+// All else of a server.
 
 Interest NetDriver::interest() {
     return {server_.get(), is_calling_out_};
@@ -304,6 +483,73 @@ ConnectionState NetDriver::connection_state(PeerId peer) const noexcept {
     return connection == nullptr ? ConnectionState::Closed : connection->state();
 }
 
+bool NetDriver::is_settled() const noexcept {
+    REPLAYOUT_EXPECT(end().may_read(), true, "%s", end().refusal("is_settled").c_str());
+    return server_->is_settled();
+}
+
+// A client.
+
+ConnectionState NetDriver::state() const noexcept {
+    return client_ == nullptr ? ConnectionState::Closed : client_->connection().state();
+}
+
+CloseReason NetDriver::close_reason() const noexcept {
+    return client_ == nullptr ? CloseReason::None : client_->connection().close_reason();
+}
+
+InitialBatchProgress NetDriver::initial_batch() const noexcept {
+    return client_ != nullptr ? client_->initial_batch() : InitialBatchProgress();
+}
+
+ObjectRole NetDriver::role_of(ObjectHandle object) const noexcept {
+    REPLAYOUT_EXPECT(client_ != nullptr, nobodys_role, "%s",
+                     end().refusal_of_client("role_of").c_str());
+    return client_->receiver().role_of(object);
+}
+
+const RepLayout* NetDriver::server_layout(std::string_view class_name) const noexcept {
+    REPLAYOUT_EXPECT(client_ != nullptr, nullptr, "%s",
+                     end().refusal_of_client("server_layout").c_str());
+    return client_->server_layout(class_name);
+}
+
+NetGUID NetDriver::find_reference(ObjectHandle object, const RepPath& path) const noexcept {
+    REPLAYOUT_EXPECT(client_ != nullptr, NetGUID(), "%s",
+                     end().refusal_of_client("find_reference").c_str());
+    return client_->receiver().find_reference(object, path);
+}
+
+CallResult NetDriver::call_function(ObjectHandle object, std::string_view function,
+                                    CallParams params) {
+    return call_named(object, {function, {}}, params);
+}
+
+CallResult NetDriver::call_named(ObjectHandle object, const CalledFunction& function,
+                                 CallParams params) {
+    // From a notify or a hook too: a call is encoded and queued, and touches no object and no
+    // channel.
+    REPLAYOUT_EXPECT(client_ != nullptr, CallResult::Misused, "%s",
+                     end().refusal_of_client("call_function of an ObjectHandle").c_str());
+    return client_->call_function(object, function, params);
+}
+
+void NetDriver::run_kept_calls(ObjectHandle object) {
+    REPLAYOUT_EXPECT(client_ != nullptr, void(), "%s",
+                     end().refusal_of_client("run_kept_calls").c_str());
+    REPLAYOUT_EXPECT(!is_calling_out_, void(), "%s",
+                     DriverEnd::refusal_within("run_kept_calls").c_str());
+    client_->run_kept_calls(object);
+}
+
+void NetDriver::values_grew(ObjectHandle object, std::uint64_t bytes) {
+    REPLAYOUT_EXPECT(client_ != nullptr, void(), "%s",
+                     end().refusal_of_client("values_grew").c_str());
+    client_->values_grew(object, bytes);
+}
+
+// Both.
+
 void NetDriver::disconnect(PeerId peer) {
     REPLAYOUT_EXPECT(!is_calling_out_, void(), "%s",
                      DriverEnd::refusal_within("disconnect").c_str());
@@ -315,11 +561,6 @@ void NetDriver::disconnect(PeerId peer) {
     } else if (client_ != nullptr) {
         client_->disconnect(now_);
     }
-}
-
-bool NetDriver::is_settled() const noexcept {
-    REPLAYOUT_EXPECT(end().may_read(), true, "%s", end().refusal("is_settled").c_str());
-    return server_->is_settled();
 }
 
 const NetStats& NetDriver::stats() const noexcept {
@@ -358,36 +599,6 @@ const RemoteFunctionCall* NetDriver::current_call() const noexcept {
         return server_->calls().runner().current_call();
     }
     return client_ != nullptr ? client_->receiver().calls().current() : nullptr;
-}
-
-ConnectionState NetDriver::state() const noexcept {
-    return client_ == nullptr ? ConnectionState::Closed : client_->connection().state();
-}
-
-CloseReason NetDriver::close_reason() const noexcept {
-    return client_ == nullptr ? CloseReason::None : client_->connection().close_reason();
-}
-
-InitialBatchProgress NetDriver::initial_batch() const noexcept {
-    return client_ != nullptr ? client_->initial_batch() : InitialBatchProgress();
-}
-
-ObjectRole NetDriver::role_of(ObjectHandle object) const noexcept {
-    REPLAYOUT_EXPECT(client_ != nullptr, nobodys_role, "%s",
-                     end().refusal_of_client("role_of").c_str());
-    return client_->receiver().role_of(object);
-}
-
-const RepLayout* NetDriver::server_layout(std::string_view class_name) const noexcept {
-    REPLAYOUT_EXPECT(client_ != nullptr, nullptr, "%s",
-                     end().refusal_of_client("server_layout").c_str());
-    return client_->server_layout(class_name);
-}
-
-NetGUID NetDriver::find_reference(ObjectHandle object, const RepPath& path) const noexcept {
-    REPLAYOUT_EXPECT(client_ != nullptr, NetGUID(), "%s",
-                     end().refusal_of_client("find_reference").c_str());
-    return client_->receiver().find_reference(object, path);
 }
 
 }  // namespace replayout

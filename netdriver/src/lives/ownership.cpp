@@ -3,13 +3,49 @@
 
 namespace replayout {
 
-void Ownership::set_facts(NetObjectId id, const ObjectFacts& facts) {
+void Ownership::set_owner(NetObjectId id, PeerId owner) {
+    ObjectFacts facts = facts_of(id);
+    facts.owner = owner;
+    facts.has_owner = true;
+    set_facts(id, facts);
+}
+
+void Ownership::clear_owner(NetObjectId id) {
+    ObjectFacts facts = facts_of(id);
+    facts.owner = PeerId{};
+    facts.has_owner = false;
+    set_facts(id, facts);
+}
+
+void Ownership::set_autonomous(NetObjectId id, bool is_autonomous) {
+    ObjectFacts facts = facts_of(id);
+    facts.is_autonomous = is_autonomous;
+    set_facts(id, facts);
+}
+
+void Ownership::set_player(NetObjectId id, bool is_player) {
+    ObjectFacts facts = facts_of(id);
+    facts.is_player = is_player;
+    set_facts(id, facts);
+}
+
+void Ownership::set_physics(NetObjectId id, bool has_physics) {
+    ObjectFacts facts = facts_of(id);
+    facts.has_physics = has_physics;
+    set_facts(id, facts);
+}
+
+const ObjectFacts& Ownership::facts_of(NetObjectId id) const {
     REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(id.index)->is_subobject());
-    if (facts == objects_.at(id.index)->facts()) {
+    return objects_.at(id.index)->facts();
+}
+
+void Ownership::set_facts(NetObjectId id, const ObjectFacts& facts) {
+    if (facts == facts_of(id)) {
         return;
     }
     relevancy_.hide_parts_before(id.index, facts);
-    const ObjectFacts before = objects_.at(id.index)->facts();
+    const ObjectFacts before = facts_of(id);
     objects_.for_each_in_family(id.index, [&](std::uint32_t index) { set_facts_of(index, facts); });
     for (const ObjectFacts* owned : {&before, &facts}) {
         ClientInterest* const client =

@@ -20,10 +20,17 @@ class Ownership {
     Ownership(ServerObjects& objects, ServerClients& clients, Relevancy& relevancy) noexcept
         : objects_(objects.store), clients_(clients), relevancy_(relevancy) {}
 
-    /// Sets those of an object and its parts. Requires an object that exists and is no part.
-    void set_facts(NetObjectId id, const ObjectFacts& facts);
+    // Facts of an object and its parts. Each requires an object that exists and is no part.
+
+    void set_owner(NetObjectId id, PeerId owner);
+    void clear_owner(NetObjectId id);
+    void set_autonomous(NetObjectId id, bool is_autonomous);
+    void set_player(NetObjectId id, bool is_player);
+    void set_physics(NetObjectId id, bool has_physics);
 
   private:
+    [[nodiscard]] const ObjectFacts& facts_of(NetObjectId id) const;
+    void set_facts(NetObjectId id, const ObjectFacts& facts);
     void set_facts_of(std::uint32_t index, const ObjectFacts& facts);
 
     ObjectStore& objects_;

@@ -16,29 +16,7 @@ namespace {
     return left.id < id;
 }
 
-}  // namespace
-
-Status check_array_growth(const RepLayout& layout, const NetConfig& config) {
-    for (const RepLayoutCmd& cmd : layout.cmds()) {
-        if (!is_array(cmd.type)) {
-            continue;
-        }
-        const std::uint64_t bytes =
-            std::uint64_t{cmd.element_size} * count_max_of(*cmd.property, layout.limits());
-        if (bytes > config.decode_allocation_bytes_max) {
-            return Error{ErrorCode::LimitExceeded,
-                         "net driver: layout of \"" + std::string(layout.name()) + "\": array \"" +
-                             cmd.property->name + "\" may have " +
-                             std::to_string(count_max_of(*cmd.property, layout.limits())) +
-                             " elements of " + std::to_string(cmd.element_size) +
-                             " bytes, which is more than decode_allocation_bytes_max; lower "
-                             "array_count_max or raise that"};
-        }
-    }
-    return {};
-}
-
-Status check_texts(const RepLayout& layout, const NetConfig& config) {
+[[nodiscard]] Status check_texts_of(const RepLayout& layout, const NetConfig& config) {
     const std::uint64_t bytes = layout.limits().string_bytes_max;
     const auto is_text = [](const RepLayoutCmd& cmd) {
         return cmd.property != nullptr && (cmd.property->kind == PropertyKind::String ||
@@ -65,6 +43,28 @@ Status check_texts(const RepLayout& layout, const NetConfig& config) {
     }
     if (bytes > config.dynamic_bytes_max) {
         return error("dynamic_bytes_max", config.dynamic_bytes_max);
+    }
+    return {};
+}
+
+}  // namespace
+
+Status check_array_growth(const RepLayout& layout, const NetConfig& config) {
+    for (const RepLayoutCmd& cmd : layout.cmds()) {
+        if (!is_array(cmd.type)) {
+            continue;
+        }
+        const std::uint64_t bytes =
+            std::uint64_t{cmd.element_size} * count_max_of(*cmd.property, layout.limits());
+        if (bytes > config.decode_allocation_bytes_max) {
+            return Error{ErrorCode::LimitExceeded,
+                         "net driver: layout of \"" + std::string(layout.name()) + "\": array \"" +
+                             cmd.property->name + "\" may have " +
+                             std::to_string(count_max_of(*cmd.property, layout.limits())) +
+                             " elements of " + std::to_string(cmd.element_size) +
+                             " bytes, which is more than decode_allocation_bytes_max; lower "
+                             "array_count_max or raise that"};
+        }
     }
     return {};
 }
@@ -132,6 +132,24 @@ ArchetypeId LayoutTable::archetype_of(const RepLayout& layout) const noexcept {
 const RepLayout* LayoutTable::find_archetype(ArchetypeId id) const noexcept {
     const auto place = std::lower_bound(archetypes_.begin(), archetypes_.end(), id, has_lower_id);
     return place != archetypes_.end() && place->id == id ? place->layout : nullptr;
+}
+
+Status LayoutTable::check_array_growth(const NetConfig& config) const {
+    for (const RepLayout* layout : layouts_) {
+        if (Status status = replayout::check_array_growth(*layout, config); !status) {
+            return status;
+        }
+    }
+    return {};
+}
+
+Status LayoutTable::check_texts(const NetConfig& config) const {
+    for (const RepLayout* layout : layouts_) {
+        if (Status status = check_texts_of(*layout, config); !status) {
+            return status;
+        }
+    }
+    return {};
 }
 
 Digest128 LayoutTable::digest() const {

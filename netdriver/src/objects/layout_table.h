@@ -22,8 +22,6 @@ namespace replayout {
 /// An array may grow from nothing to its greatest count in one packet, which a client must be able
 /// to take.
 [[nodiscard]] Status check_array_growth(const RepLayout& layout, const NetConfig& config);
-/// Refuses a layout whose RepLimits allow a text that the limits of the driver do not.
-[[nodiscard]] Status check_texts(const RepLayout& layout, const NetConfig& config);
 
 class LayoutTable {
   public:
@@ -66,6 +64,11 @@ class LayoutTable {
     [[nodiscard]] ArchetypeId archetype_of(const RepLayout& layout) const noexcept;
     /// Null when there is no such archetype.
     [[nodiscard]] const RepLayout* find_archetype(ArchetypeId id) const noexcept;
+
+    /// check_array_growth() of each layout.
+    [[nodiscard]] Status check_array_growth(const NetConfig& config) const;
+    /// Refuses a layout whose RepLimits allow a text that the limits of the driver do not.
+    [[nodiscard]] Status check_texts(const NetConfig& config) const;
 
     /// Over names and fingerprints, in order.
     [[nodiscard]] Digest128 digest() const;

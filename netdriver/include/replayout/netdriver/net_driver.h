@@ -59,9 +59,7 @@
 namespace replayout {
 
 struct DriverEnd;
-struct ObjectFacts;
 class LayoutTable;
-class RefusalText;
 class NetRates;
 class ReplicationClient;
 class ReplayPlayer;
@@ -364,13 +362,10 @@ class NetDriver {
                                         CallParams params);
     [[nodiscard]] Status check_start() const;
     [[nodiscard]] Status check_settings() const;
-    [[nodiscard]] bool may_tick() const noexcept;
-    [[nodiscard]] RefusalText why_no_tick(const char* function) const noexcept;
     /// What it may do now, see driver_end.h.
     [[nodiscard]] DriverEnd end() const noexcept;
     /// `now`, or the time of the last tick if that is later.
     [[nodiscard]] NetTime not_before_last_tick(NetTime now) const;
-    [[nodiscard]] const ObjectFacts& facts_of(NetObjectId id) const;
     void receive_datagrams();
     void tell_of_peers();
 
