@@ -4,7 +4,9 @@
 #include <replayout/reflection/printable.h>
 #include <replayout/shadow_state.h>
 
+#include "compare_run_finder.h"
 #include "group_limits.h"
+#include "plain_leaf_finder.h"
 
 #include <algorithm>
 #include <bit>
@@ -491,6 +493,66 @@ void RepLayoutBuilder::add_return(std::uint16_t scope) {
     layout_->element_scopes_.push_back(0);
     layout_->scopes_[scope].cmd_end = CmdIndex{static_cast<std::uint16_t>(layout_->cmds_.size())};
     fingerprint_.add("return");
+}
+
+void RepLayoutBuilder::finish_scopes() {
+    CompareRunFinder compared(layout_->cmds_, layout_->parents_, resource_);
+    PlainLeafFinder plain(layout_->cmds_, resource_);
+    for (RepScope& scope : layout_->scopes_) {
+        index_handles(scope);
+        lay_down_groups(scope);
+        compared.add_scope(scope, layout_->groups(scope));
+        place_quantised(scope);
+        scope.is_contiguous = compared.is_contiguous(scope);
+        plain.add_scope(std::span(layout_->handle_cmds_).subspan(scope.first_handle_cmd));
+    }
+    layout_->only_run_ = compared.only_run(layout_->root());
+    layout_->is_polled_ = layout_->is_polled_ || !layout_->has_push_based_;
+    compared.assign_parents(layout_->root());
+    plain.find_word_parents(layout_->parents_, compared.runs(), layout_->handle_count());
+    layout_->runs_ = compared.take_runs();
+    layout_->polled_parents_ = compared.take_polled_parents();
+    layout_->plain_leaves_ = plain.take_leaves();
+    layout_->word_parents_ = plain.word_parents();
+    layout_->word_rows_ = plain.take_word_rows();
+}
+
+void RepLayoutBuilder::index_handles(RepScope& scope) {
+    scope.first_handle_cmd = static_cast<std::uint32_t>(layout_->handle_cmds_.size());
+    CmdIndex index = scope.cmd_start;
+    while (layout_->cmds_[index.value].type != RepLayoutCmdType::Return) {
+        layout_->handle_cmds_.push_back(index);
+        index = layout_->cmds_[index.value].end_cmd;
+    }
+}
+
+void RepLayoutBuilder::lay_down_groups(RepScope& scope) {
+    const auto number = static_cast<std::uint16_t>(&scope - layout_->scopes_.data());
+    scope.group_start = static_cast<std::uint32_t>(layout_->groups_.size());
+    for (const auto& [owner, group] : groups_) {
+        if (owner != number) {
+            continue;
+        }
+        layout_->groups_.push_back(group);
+        for (std::uint32_t handle = group.handle_begin; handle < group.handle_end; ++handle) {
+            const CmdIndex index = layout_->handle_cmds_[scope.first_handle_cmd + handle - 1];
+            layout_->has_groups_of_arrays_ = layout_->has_groups_of_arrays_ || number != 0 ||
+                                             is_array(layout_->cmds_[index.value].type);
+        }
+    }
+    scope.group_end = static_cast<std::uint32_t>(layout_->groups_.size());
+}
+
+void RepLayoutBuilder::place_quantised(RepScope& scope) {
+    for (std::uint32_t handle = 1; handle <= scope.handle_count; ++handle) {
+        RepLayoutCmd& cmd = layout_->cmds_[layout_->cmd_of(scope, RepHandle{handle}).value];
+        if (cmd.type == RepLayoutCmdType::Quantised) {
+            cmd.shadow_offset = ShadowOffset{scope.shadow_size};
+            scope.shadow_size += shadow_footprint(cmd.type, *cmd.property).size;
+        }
+    }
+    scope.shadow_size = (scope.shadow_size + scope.shadow_alignment - 1) / scope.shadow_alignment *
+                        scope.shadow_alignment;
 }
 
 }  // namespace replayout

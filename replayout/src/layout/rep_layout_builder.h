@@ -80,19 +80,11 @@ class RepLayoutBuilder {
     void add_return(std::uint16_t scope);
 
     void begin_scope(std::uint16_t scope);
+    /// The second pass: all commands are there, and what lies side by side in memory is found.
     void finish_scopes();
-    void finish_scope(RepScope& scope);
-    /// Of parents that may be left out of a compare.
-    void find_parent_rows();
-    void find_word_parents();
-    void find_plain_rows(const RepScope& scope);
+    void index_handles(RepScope& scope);
     void lay_down_groups(RepScope& scope);
-    void find_parent_runs();
     void place_quantised(RepScope& scope);
-    void add_run(RepScope& scope, const RepLayoutCmd& cmd, CmdIndex index, bool may_join);
-    /// Where a group that may exceed limits begins, a run stands before its own. Returns whether
-    /// the leaf may be compared with those before it.
-    [[nodiscard]] bool add_guard(const RepScope& scope, const RepLayoutCmd& cmd, CmdIndex index);
     void diagnose(std::string message);
     void find_shared_serializers();
     void fail(ErrorCode code, const std::string& path, const char* reason);
