@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a client is to its objects, their owner or the one that plays one of them, and which object
-// is its local player.
+// The roles of a client: which objects it owns, and which one is its local player. Runs the
+// callbacks when a role begins or ends.
 #pragma once
 
 #include <replayout/netdriver/net_role.h>
@@ -19,7 +19,7 @@ class NetworkClient::ClientRoles {
     /// Null: there is none.
     [[nodiscard]] NetworkIdentity* local_player() const noexcept { return local_player_; }
 
-    /// The object has its role since it was spawned, and is told of it when it is started.
+    /// The object was spawned with its role. Its callbacks run when it is started.
     void object_spawned(NetworkIdentity& object);
     /// The server gave the object another role.
     void role_changed(NetworkIdentity& object, const ObjectRole& role);

@@ -87,8 +87,8 @@ NetworkIdentity* NetworkClient::SpawnedObjects::spawn(const SpawnInfo& info) {
 void NetworkClient::SpawnedObjects::despawn(NetworkIdentity& object, ChannelCloseReason reason) {
     if (reason == ChannelCloseReason::Relevancy && !parts_.readiness.is_spawn_finished() &&
         object.is_started_) {
-        // A client that is not ready keeps what it has. Whether it is shown it again is known when
-        // all are there. What it was never told of is nothing that it has.
+        // A client that is not ready keeps its started objects. Whether the server shows this one
+        // again is known when all are there.
         object.is_kept_ = true;
         parts_.references.note_all(object);
         parts_.starts.forget(object);

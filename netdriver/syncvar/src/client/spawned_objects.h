@@ -29,7 +29,7 @@ class NetworkClient::SpawnedObjects {
         const auto found = spawned_.find(net_id);
         return found == spawned_.end() ? nullptr : found->second;
     }
-    /// An object beside this one that was told that it is the player. Null: there is none.
+    /// Another object that was started as the local player. Null: there is none.
     [[nodiscard]] NetworkIdentity* find_other_player(const NetworkIdentity& object) const noexcept;
 
     /// An object with a net id and the values with which it begins, which is not shown. Null: there

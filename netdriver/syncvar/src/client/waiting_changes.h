@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What objects are told when they are started, shown again, or the initial batch is there: hooks of
-// SyncVars, and operations that the server did to collections. The values have arrived before.
+// Hooks of SyncVars and operations of collections that wait until their object is started, or until
+// the initial batch is there. The values of the SyncVars have arrived before.
 #pragma once
 
 #include <replayout/reflection/memory.h>
@@ -37,7 +37,7 @@ class NetworkClient::WaitingChanges final : public StoredReferences::OtherValues
     /// Runs hooks of what changed, and then the operations of collections.
     void run(std::uint64_t net_id);
     void run_all();
-    /// The object goes without being told.
+    /// The object goes, and its hooks never run.
     void forget(std::uint64_t net_id) { waiting_.erase(net_id); }
     void clear_references(const StoredReferences::Rows& gone) override;
 
