@@ -72,16 +72,17 @@ RefusalText DriverEnd::refusal(const char* function, NetObjectId id) const noexc
     return text;
 }
 
-RefusalText DriverEnd::refusal_of_tick(const char* function) const noexcept {
+RefusalText DriverEnd::refusal_of_tick(const char* function, Ticks ticks) const noexcept {
     if (is_calling_out) {
         return refusal_within(function);
     }
     RefusalText text;
     text.append("%s: %s", function,
-                is_players   ? "the driver belongs to a ReplayPlayer: call its advance()"
-                : is_ticking ? "called from within a tick of this driver; do it after that"
-                             : "the driver has not started: call listen() or connect() before, "
-                               "and look at its Status");
+                ticks.is_players ? "the driver belongs to a ReplayPlayer: call its advance()"
+                : ticks.is_ticking
+                    ? "called from within a tick of this driver; do it after that"
+                    : "the driver has not started: call listen() or connect() before, "
+                      "and look at its Status");
     return text;
 }
 

@@ -21,8 +21,6 @@ struct DriverEnd {
     const ReplicationServer* server = nullptr;  ///< null: it does not serve
     const ReplicationClient* client = nullptr;  ///< null: it is no client
     bool is_calling_out = false;                ///< within the world, a notify or a hook
-    bool is_ticking = false;                    ///< within a tick
-    bool is_players = false;                    ///< a ReplayPlayer ticks it, and nobody else
 
     // Functions of a server. One that is const may run while the driver calls out.
 
@@ -39,9 +37,14 @@ struct DriverEnd {
         return may_change(id) && !server->objects().is_part(id.index);
     }
 
+    /// What only a tick asks, and so is no member, which each call would copy.
+    struct Ticks {
+        bool is_ticking = false;  ///< the driver is within a tick
+        bool is_players = false;  ///< a ReplayPlayer ticks it, and nobody else
+    };
     /// A driver that has started may tick, but not within a tick.
-    [[nodiscard]] bool may_tick() const noexcept {
-        return !is_calling_out && !is_ticking && !is_players &&
+    [[nodiscard]] bool may_tick(Ticks ticks) const noexcept {
+        return !is_calling_out && !ticks.is_ticking && !ticks.is_players &&
                (server != nullptr || client != nullptr);
     }
 
@@ -59,7 +62,7 @@ struct DriverEnd {
     [[gnu::cold, gnu::noinline]] [[nodiscard]] static RefusalText refusal_within(
         const char* function) noexcept;
     [[gnu::cold, gnu::noinline]] [[nodiscard]] RefusalText refusal_of_tick(
-        const char* function) const noexcept;
+        const char* function, Ticks ticks) const noexcept;
     /// A client's function was called on a driver that is no client.
     [[gnu::cold, gnu::noinline]] [[nodiscard]] RefusalText refusal_of_client(
         const char* function) const noexcept;
@@ -67,7 +70,7 @@ struct DriverEnd {
 
 // Inline, because the good path of each function is a few compares.
 inline DriverEnd NetDriver::end() const noexcept {
-    return {server_.get(), client_.get(), is_calling_out_, is_ticking_, is_players_};
+    return {server_.get(), client_.get(), is_calling_out_};
 }
 
 }  // namespace replayout

@@ -149,8 +149,9 @@ Status NetDriver::connect(PeerId server, NetTime now) {
 }
 
 void NetDriver::tick_dispatch(NetTime now) {
-    REPLAYOUT_EXPECT(end().may_tick(), void(), "%s",
-                     end().refusal_of_tick("tick_dispatch").c_str());
+    const DriverEnd::Ticks ticks{is_ticking_, is_players_};
+    REPLAYOUT_EXPECT(end().may_tick(ticks), void(), "%s",
+                     end().refusal_of_tick("tick_dispatch", ticks).c_str());
     now = not_before_last_tick(now);
     const ValueScope calling_out(is_calling_out_, true);
     const ValueScope ticking(is_ticking_, true);
@@ -198,7 +199,9 @@ void NetDriver::tell_of_peers() {
 }
 
 void NetDriver::tick_flush(NetTime now) {
-    REPLAYOUT_EXPECT(end().may_tick(), void(), "%s", end().refusal_of_tick("tick_flush").c_str());
+    const DriverEnd::Ticks ticks{is_ticking_, is_players_};
+    REPLAYOUT_EXPECT(end().may_tick(ticks), void(), "%s",
+                     end().refusal_of_tick("tick_flush", ticks).c_str());
     now = not_before_last_tick(now);
     const ValueScope calling_out(is_calling_out_, true);
     const ValueScope ticking(is_ticking_, true);

@@ -177,13 +177,11 @@ inline void ChangelistState::note_words(std::uint64_t changed, std::uint32_t cou
 [[gnu::flatten]] bool ChangelistState::update_changed(const void* object, PackageMap& package_map,
                                                       ReplicationCounters& counters) {
     const ScanPlan* const plan = scanned().plan;
-    if (plan == nullptr || is_marked_ || has_unasked_references(package_map.binding_count())) {
+    if (plan == nullptr || plan->word_row().count == 0 || is_marked_ ||
+        has_unasked_references(package_map.binding_count())) {
         return update(object, package_map, counters);
     }
     ++counters.objects_compared;
-    if (plan->word_row().count == 0) {
-        return update_from(0, object, package_map, counters);
-    }
     const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
     const std::uint64_t changed = update_row(plan->word_row(), buffer);
     if (changed != 0 && plan->is_same(object, shadow_.buffer())) {
