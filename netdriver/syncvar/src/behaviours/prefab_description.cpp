@@ -13,7 +13,8 @@ namespace replayout::syncvar {
 
 namespace {
 
-// Names of functions, behind that of the component and the collection. No C++ name has a dot.
+// Names of functions; the name of the component and the collection stands before them. No C++ name
+// has a dot.
 constexpr std::string_view changes_suffix = ".changes";
 constexpr std::string_view items_suffix = ".items";
 constexpr std::string_view to_server_suffix = ".to_server";
@@ -68,7 +69,7 @@ constexpr std::string_view section_name = "section";
         std::max<std::int64_t>(settings.sync_interval_max_us - settings.sync_interval_us, 1));
 }
 
-/// Who is sent a variable, by what is said of it and of its component.
+/// Returns which clients are sent a variable, by its settings and those of its component.
 [[nodiscard]] Result<LifetimeCondition> condition_of(SyncMode component, SyncMode variable,
                                                      SyncDirection direction) {
     const auto is_said = [&](SyncMode mode) { return component == mode || variable == mode; };

@@ -78,7 +78,8 @@ void NetworkPrefab::Members::receive_section(void* block, const void* params, vo
     const detail::SectionParameters& received =
         static_cast<const detail::SectionCall*>(params)->section;
     std::uint32_t& number = behaviour.section().state.section.number;
-    // Those before it the initial section contains, and one behind a gap is for who has that.
+    // The initial section contains earlier sections. One after a gap is for clients that have those
+    // between.
     if (received.number == number) {
         ++number;
         behaviour.section_received(received, false);

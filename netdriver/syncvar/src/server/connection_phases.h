@@ -8,8 +8,8 @@
 //     Leaving --> NotReady    the client answered: objects are hidden
 //     Leaving --> Ready       as from NotReady; an earlier answer is still owed
 //
-// The host has no channel, so nothing is said to it, and it never is Leaving. A client that does
-// not answer in time is disconnected.
+// The host has no channel, so the server sends it no message of phases, and it is never Leaving. A
+// client that does not answer in time is disconnected.
 #pragma once
 
 #include <replayout/netdriver/net_driver.h>

@@ -257,7 +257,7 @@ class NetworkBehaviour {
     /// The object is about to be unspawned: its calls that are on their way mean it as it is now.
     void keep_last_section();
     void section_received(const detail::SectionParameters& section, bool initial_state);
-    /// Of a client: counts it, and writes the error to the log.
+    /// A client counts a section that it could not read, and logs the error.
     void section_misread(const std::string& text) const;
 
     /// Something waits to be sent.
