@@ -450,5 +450,18 @@ TEST_CASE("WebSocketTransport: an address that is none is refused with a sentenc
     check_addresses_refused<WebSocketTransport>("WebSocket");
 }
 
+TEST_CASE("WebSocketTransport: a client does not connect to all addresses",
+          "[transport][websocket]") {
+    for (const std::string address : {"0.0.0.0:7", "[::]:7", "[::ffff:0.0.0.0]:7"}) {
+        CAPTURE(address);
+        const auto made = WebSocketTransport::connect(address);
+        REQUIRE_FALSE(made.has_value());
+        CHECK(made.error().code == ErrorCode::InvalidArgument);
+        CHECK(made.error().message == "WebSocket address \"" + address +
+                                          "\": stands for all addresses of a host, so no server "
+                                          "answers from it: connect to one of the server's own");
+    }
+}
+
 }  // namespace
 }  // namespace replayout::test

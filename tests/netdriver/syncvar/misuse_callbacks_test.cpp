@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "support/checks/refusals.h"
 #include "support/worlds/arena_game.h"
@@ -61,6 +62,14 @@ class WritingMeddler : public NetworkBehaviour {
 
 class StoppingManager final : public NetworkManager {
   public:
+    void on_server_connect(NetworkServer& server, NetworkConnection& connection) override {
+        Meddler::act("on_server_connect");
+        NetworkManager::on_server_connect(server, connection);
+    }
+    void on_start_host(NetworkServer& server, NetworkConnection& host) override {
+        Meddler::act("on_start_host");
+        NetworkManager::on_start_host(server, host);
+    }
     void on_stop_host(NetworkServer&, NetworkConnection&) override { Meddler::act("on_stop_host"); }
     void on_server_disconnect(NetworkServer& server, NetworkConnection& connection) override {
         Meddler::act("on_server_disconnect");
@@ -201,6 +210,50 @@ TEST_CASE("Misuse, Unity: a host that is stopped within its stop stops once", "[
         // It may come back.
         CHECK(server.start_host().is_host());
         tick();
+    }
+}
+
+TEST_CASE("Misuse, Unity: a host that is stopped while it starts is not started",
+          "[syncvar][misuse]") {
+    for (const std::string_view within :
+         {std::string_view("on_server_connect"), std::string_view("on_start_host")}) {
+        INFO(std::string(within));
+        const ArenaTypes types({}, add_meddlers);
+        StoppingManager manager;
+        manager.player_prefab = &types.find("MeddlerPrefab");
+        SimulatedNetwork network(wide_network({}), 1, std::pmr::get_default_resource());
+        NetworkServer server({}, network.endpoint(PeerId{1}), types.get(), manager);
+        REQUIRE(server.listen());
+        std::vector<std::string> callbacks;
+        const Meddling meddling([&](std::string_view callback) {
+            callbacks.emplace_back(callback);
+            if (callback == within && callbacks.size() < 3) {
+                server.stop_host();
+            }
+        });
+        const Refusals refusals;
+        NetworkConnection& stopped = server.start_host();
+        std::vector<std::string> expected = {"on_server_connect", "on_stop_host",
+                                             "on_server_disconnect"};
+        if (within == "on_start_host") {
+            expected.insert(expected.begin() + 1, "on_start_host");
+        }
+        CHECK(callbacks == expected);
+        CHECK(server.host() == nullptr);
+        server.set_client_ready(stopped);
+        if (Refusals::are_told) {
+            CHECK(refusals.count("set_client_ready: the connection is none of this server") > 0);
+        }
+        // It may come back.
+        callbacks.resize(3);
+        CHECK(server.start_host().is_host());
+        NetTime now;
+        for (int i = 0; i < 2; ++i) {
+            now = now.plus_milliseconds(20);
+            server.early_update(now);
+            server.late_update(now);
+        }
+        CHECK(server.host() != nullptr);
     }
 }
 

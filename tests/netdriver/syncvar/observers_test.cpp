@@ -34,6 +34,13 @@ class Wizard : public NetworkBehaviour {
         server().forget_shown(*aim.target, *owner);
         CHECK_FALSE(server().hide_from(*aim.target, *owner));
         CHECK_FALSE(server().show_to(*aim.target, *owner));
+        CHECK_FALSE(server().assign_client_authority(*aim.target, *owner));
+        CHECK_FALSE(server().remove_client_authority(*aim.target));
+        CHECK_FALSE(server().replace_player_for_connection(*owner, *aim.target,
+                                                           ReplacePlayerOptions::KeepActive));
+        CHECK_FALSE(server().spawn(*aim.target, owner));
+        server().unspawn(*aim.target);
+        server().destroy(*aim.target);
     }
 };
 

@@ -171,6 +171,12 @@ bool NetworkServer::assign_client_authority(NetworkIdentity& object, NetworkConn
 bool NetworkServer::remove_client_authority(NetworkIdentity& object) {
     REPLAYOUT_EXPECT(may_change(), false, "remove_client_authority: %s", within_a_question);
     REPLAYOUT_EXPECT(owns(object), false, "remove_client_authority: %s", another_servers);
+    if (is_channel(object)) {
+        return refuse(object.owner_, "remove_client_authority: " + Log::name_of(object) +
+                                         " is the connection of peer " +
+                                         std::to_string(object.owner_.value) +
+                                         ", which keeps authority of it");
+    }
     return parts_->authority.remove(object);
 }
 
@@ -361,7 +367,9 @@ NetworkConnection& NetworkServer::start_host(PeerId host) {
     NetworkConnection& connection = connections.make(host);
     parts_->host_view.begin(connection);
     manager_.on_server_connect(*this, connection);
-    manager_.on_start_host(*this, connection);
+    if (parts_->host.host() == &connection) {
+        manager_.on_start_host(*this, connection);
+    }
     return connection;
 }
 

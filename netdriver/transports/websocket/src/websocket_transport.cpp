@@ -544,6 +544,9 @@ Result<std::unique_ptr<WebSocketTransport>> WebSocketTransport::connect(
     if (!server) {
         return server.error();
     }
+    if (is_all_addresses(server->address())) {
+        return all_addresses_error(kind, address);
+    }
     auto endpoint = make_with_asio<Endpoint>(kind, address, settings, false);
     if (!endpoint) {
         return endpoint.error();

@@ -88,9 +88,11 @@ class NetworkServer final : private NetWorld {
     void late_update(NetTime now);
     /// This process plays, too (host mode): a connection of its own, which shows the objects of
     /// this server, and not copies. What it is to be told of them comes with each late_update().
-    /// NetworkManager::on_start_host() is called within. After listen(), while there is no host;
-    /// `host` is neither 0 nor the id of a client. Refused otherwise: then it returns the host
-    /// there is, or a connection that every function refuses.
+    /// NetworkManager::on_server_connect() and on_start_host() are called within; if the first
+    /// calls stop_host(), the second is not called. After listen(), while there is no host; `host`
+    /// is neither 0 nor the id of a client. Refused otherwise: then it returns the host there is.
+    /// Where there is none, or a callback has stopped it, it returns a connection that every
+    /// function refuses.
     NetworkConnection& start_host(PeerId host = {~std::uint64_t{0}});
     /// This process plays no more, and serves on. NetworkManager::on_stop_host() is called, then
     /// on_server_disconnect() as of any client, and then objects are told that their client stops,

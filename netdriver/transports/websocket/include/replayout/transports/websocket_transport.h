@@ -70,7 +70,8 @@ class WebSocketTransport final : public SocketTransport {
     /// system says: LimitExceeded, where the process has no descriptor left, else InvalidArgument.
     [[nodiscard]] static Result<std::unique_ptr<WebSocketTransport>> listen(
         std::string_view address, const WebSocketSettings& settings = {});
-    /// Connects to the path "/" of the server, and again a second after it was lost.
+    /// Connects to the path "/" of the server, and again a second after it was lost. Errors: those
+    /// of listen(), and InvalidArgument for "0.0.0.0" and "[::]", which are no address of a server.
     [[nodiscard]] static Result<std::unique_ptr<WebSocketTransport>> connect(
         std::string_view address, const WebSocketSettings& settings = {});
     ~WebSocketTransport() override;
