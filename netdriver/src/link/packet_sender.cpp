@@ -29,6 +29,48 @@ namespace {
            (are_accounted ? bundles.block_count() * FateCost::accounted_block : 0);
 }
 
+/// Returns how many of `count` packets of a run, from packet `begin` on, may be under way as well.
+/// Near the limit as packet by packet: the last may exceed it.
+[[nodiscard]] std::uint32_t affordable_count(BundleRun& run, std::uint32_t begin,
+                                             std::uint32_t count, const FateCost& under_way,
+                                             bool are_accounted) noexcept {
+    if (under_way.has_room_after(run.block_count() * FateCost::keyed_block)) {
+        return count;
+    }
+    const auto cost_of = [&](std::uint32_t packets) {
+        return fate_cost_of(run, run.packet_begin(begin), run.packet_begin(begin + packets),
+                            are_accounted);
+    };
+    while (count > 1 && !under_way.has_room_after(cost_of(count - 1))) {
+        --count;
+    }
+    return count;
+}
+
+/// Writes the header into the room in front of each of these packets, whose bytes lie in `bytes`,
+/// and sends them. Returns how many bytes were sent.
+std::uint64_t send_burst(Transport& transport, PeerId peer, PacketHeader header,
+                         std::span<const RunPacket> packets, std::span<std::byte> bytes) {
+    // All headers are the same, but for the sequence.
+    const std::size_t header_bytes = packet_header_bytes(header);
+    std::array<std::byte, packet_header_bytes_max> front{};
+    (void)write_packet_header(std::span(front).last(header_bytes), header);
+    for (const RunPacket& each : packets) {
+        std::memcpy(bytes.data() + each.bytes_begin - front.size(), front.data(), front.size());
+        write_packet_sequence(bytes.subspan(each.bytes_begin - header_bytes), header.sequence++);
+    }
+    // Once all headers are written: reading one right after its last byte was written would wait
+    // for that byte.
+    std::uint64_t byte_count = 0;
+    for (const RunPacket& each : packets) {
+        const std::span<const std::byte> datagram = bytes.subspan(
+            each.bytes_begin - header_bytes, each.bytes_end - each.bytes_begin + header_bytes);
+        byte_count += datagram.size();
+        transport.send(peer, datagram);
+    }
+    return byte_count;
+}
+
 }  // namespace
 
 PacketSender::Settings PacketSender::Settings::of(const NetConfig& config, PeerId peer,
@@ -270,7 +312,9 @@ std::uint32_t PacketSender::send_bundles(BundleRun& run, std::uint32_t begin, st
                                          std::span<std::byte> bytes, bool are_accounted) {
     REPLAYOUT_ASSERT(builder_.is_empty() && !bandwidth_.is_capped() && begin <= end);
     const std::uint32_t first = run.packet_begin(begin);
-    const std::uint32_t count = burst_count(run, begin, end, are_accounted);
+    const std::uint32_t count =
+        affordable_count(run, begin, std::min(end - begin, sent_.packets_for(Share::Objects)),
+                         sent_.window().fate_cost(), are_accounted);
     if (count == 0) {
         return first;
     }
@@ -279,51 +323,13 @@ std::uint32_t PacketSender::send_bundles(BundleRun& run, std::uint32_t begin, st
     header.ack_requested = true;
     sent_.commit_burst(header, count,
                        {{&run, first, run.bundles()[first].all_blocks()}, behind - first}, now_);
-    stats_.bytes_sent += send_burst(run.packets().subspan(begin, count), header, bytes);
+    stats_.bytes_sent +=
+        send_burst(transport_, peer_, header, run.packets().subspan(begin, count), bytes);
     packets_finished_ += count;
     last_send_ = now_;
     has_sent_ = true;
     stats_.packets_sent += count;
     return behind;
-}
-
-std::uint32_t PacketSender::burst_count(BundleRun& run, std::uint32_t begin, std::uint32_t end,
-                                        bool are_accounted) const noexcept {
-    const std::uint32_t first = run.packet_begin(begin);
-    std::uint32_t count = std::min(end - begin, sent_.packets_for(Share::Objects));
-    const FateCost& cost = sent_.window().fate_cost();
-    // Near the limit as packet by packet: the last may exceed what may be under way.
-    const auto cost_of = [&](std::uint32_t packets) {
-        return fate_cost_of(run, first, run.packet_begin(begin + packets), are_accounted);
-    };
-    if (!cost.has_room_after(run.block_count() * FateCost::keyed_block)) {
-        while (count > 1 && !cost.has_room_after(cost_of(count - 1))) {
-            --count;
-        }
-    }
-    return count;
-}
-
-std::uint64_t PacketSender::send_burst(std::span<const RunPacket> packets, PacketHeader header,
-                                       std::span<std::byte> bytes) {
-    // All headers are the same, but for the sequence.
-    const std::size_t header_bytes = packet_header_bytes(header);
-    std::array<std::byte, packet_header_bytes_max> front{};
-    (void)write_packet_header(std::span(front).last(header_bytes), header);
-    for (const RunPacket& each : packets) {
-        std::memcpy(bytes.data() + each.bytes_begin - front.size(), front.data(), front.size());
-        write_packet_sequence(bytes.subspan(each.bytes_begin - header_bytes), header.sequence++);
-    }
-    // Once all headers are written: reading one right after its last byte was written would wait
-    // for that byte.
-    std::uint64_t byte_count = 0;
-    for (const RunPacket& each : packets) {
-        const std::span<const std::byte> datagram = bytes.subspan(
-            each.bytes_begin - header_bytes, each.bytes_end - each.bytes_begin + header_bytes);
-        byte_count += datagram.size();
-        transport_.send(peer_, datagram);
-    }
-    return byte_count;
 }
 
 }  // namespace replayout

@@ -202,13 +202,6 @@ class PacketSender final {
     /// Takes out the opens whose block is not in the packet: they wait as if they had been lost.
     void take_out_opens() noexcept;
     void send_packet(bool ack_requested);
-    /// Returns how many of the packets `begin` <= i < `end` of a run there is room for.
-    [[nodiscard]] std::uint32_t burst_count(BundleRun& run, std::uint32_t begin, std::uint32_t end,
-                                            bool are_accounted) const noexcept;
-    /// Writes the header into the room in front of each of these packets, and sends them. Returns
-    /// their bytes.
-    std::uint64_t send_burst(std::span<const RunPacket> packets, PacketHeader header,
-                             std::span<std::byte> bytes);
 
     // What every tick of every connection touches comes first, so that it is few lines of memory.
     PeerId peer_;
