@@ -6,9 +6,11 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "support/checks/catch.h"
@@ -238,4 +240,68 @@ TEST_CASE("Docs: what the pages on Unreal and Unity call not yet is not what the
         }
     }
     CHECK(row_count > 0);
+}
+
+namespace {
+
+std::string trimmed(const std::string& text) {
+    const std::size_t begin = text.find_first_not_of(' ');
+    return begin == std::string::npos ? std::string()
+                                      : text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
+}
+
+/// The cells of each row of the tables of a text, those of their heads left out.
+std::vector<std::vector<std::string>> table_rows(const std::string& text) {
+    std::vector<std::vector<std::string>> rows;
+    bool is_head = true;
+    for (const std::string& line : parts_of(text, '\n')) {
+        if (!line.starts_with("| ")) {
+            is_head = is_head || !line.starts_with("|-");
+            continue;
+        }
+        if (std::exchange(is_head, false)) {
+            continue;
+        }
+        rows.emplace_back();
+        for (const std::string& cell : parts_of(line.substr(1), '|')) {
+            rows.back().push_back(trimmed(cell));
+        }
+    }
+    return rows;
+}
+
+}  // namespace
+
+TEST_CASE("Docs: the glossary leads from each name of another library to ours",
+          "[docs][references]") {
+    const std::string glossary = read_file(root / "docs" / "glossary.md");
+    const std::size_t theirs_begin = glossary.find("## By their names");
+    REQUIRE(theirs_begin != std::string::npos);
+    const auto by_ours = table_rows(glossary.substr(0, theirs_begin));
+    const auto by_theirs = table_rows(glossary.substr(theirs_begin));
+    REQUIRE(by_ours.size() > 200);
+    REQUIRE(by_theirs.size() > 200);
+
+    std::set<std::string> ours;
+    std::set<std::string> theirs;
+    for (const std::vector<std::string>& row : by_ours) {
+        REQUIRE(row.size() == 5);
+        ours.insert(row[0]);
+    }
+    for (const std::vector<std::string>& row : by_theirs) {
+        REQUIRE(row.size() == 3);
+        theirs.insert(row[0]);
+        for (const std::string& name : parts_of(row[2], ';')) {
+            INFO(row[0] << " leads to " << name);
+            CHECK(ours.contains(trimmed(name)));
+        }
+    }
+    for (const std::vector<std::string>& row : by_ours) {
+        for (const std::string& cell : {row[1], row[2]}) {
+            for (const std::string& name : find_between(cell, "`", "`")) {
+                INFO(row[0] << " is their " << name);
+                CHECK(theirs.contains('`' + name + '`'));
+            }
+        }
+    }
 }
