@@ -22,6 +22,20 @@ OwedVersions SentRecords::sending_position_of(std::uint32_t index) {
     return position;
 }
 
+void SentRecords::restart_arrays(std::uint32_t index, OwedVersions& position) {
+    const ChangelistState& state = objects_.at(index)->changelist_state();
+    if (!state.must_restart_arrays(position, context_.scratch.owed)) {
+        return;
+    }
+    state.for_each_restarted(pairs_[index].sent_version, [&](const LostPart& part) {
+        pairs_.note_lost_while_paused(index, part.range, part.versions);
+        pairs_.owe_part(index, part);
+    });
+    pairs_.extra_of(index).restart_version = state.version();
+    position = sending_position_of(index);
+    pairs_.collect_owed(index, position, context_.scratch.owed);
+}
+
 TakenOfPair SentRecords::take_owed(std::uint32_t index, const OwedVersions& position) {
     SendingRepState& pair = pairs_.edit(index);
     const TakenOfPair taken{TakenOwed::take(pair, objects_.at(index)->changelist_state().version(),

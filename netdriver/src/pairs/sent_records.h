@@ -38,6 +38,8 @@ class SentRecords {
 
     /// The position of a pair that is about to be sent: what it lends stays until the next one.
     [[nodiscard]] OwedVersions sending_position_of(std::uint32_t index);
+    /// Keyed arrays begin anew where they must, by what SendScratch::owed says.
+    void restart_arrays(std::uint32_t index, OwedVersions& position);
     /// Everything that is owed goes out now, in one block or in parts.
     [[nodiscard]] TakenOfPair take_owed(std::uint32_t index, const OwedVersions& position);
     /// Nothing is sent of what the pair owes.

@@ -291,7 +291,7 @@ std::uint64_t BundleSender::send_written(BundleBuilder& bundles, std::uint32_t b
         const BundleBlock& block = bundles.run().blocks()[first + place];
         const ChannelIndex channel = ObjectStore::channel_of(block.index);
         const ObjectLock lock = objects_.lock(block.index);  // until the block is copied
-        const PropertySender::RegularBlock regular = encode(block);
+        const BlockWriter::RegularBlock regular = encode(block);
         if (regular.bytes.empty()) {
             left &= ~bit;
             continue;
@@ -308,7 +308,7 @@ std::uint64_t BundleSender::send_written(BundleBuilder& bundles, std::uint32_t b
         }
         packets_.builder().add_blocks(channel, channel, regular.bytes);
         packets_.builder().spend_array_steps(array_steps);
-        properties_.count_regular(block.index, regular);
+        properties_.blocks().count_regular(block.index, regular);
         left &= ~bit;
         in_packet |= bit;
         sent |= bit;
@@ -317,12 +317,12 @@ std::uint64_t BundleSender::send_written(BundleBuilder& bundles, std::uint32_t b
     return sent;
 }
 
-PropertySender::RegularBlock BundleSender::encode(const BundleBlock& block) {
+BlockWriter::RegularBlock BundleSender::encode(const BundleBlock& block) {
     const ChangelistState& state = objects_.at(block.index)->changelist_state();
     if (!type_counters_.empty()) {
         context_.type_counters = &type_counters_[objects_.at(block.index)->layout_number()];
     }
-    return properties_.regular_block(block.index, position_before_newest(state));
+    return properties_.blocks().regular_block(block.index, position_before_newest(state));
 }
 
 void BundleSender::add_record(BundleBuilder& bundles, const SentBundle& sent) {

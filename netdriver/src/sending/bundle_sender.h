@@ -91,7 +91,7 @@ class BundleSender {
     /// left. `first`: of the bundle, in the run. Returns the first for which it has not enough.
     [[nodiscard]] std::uint32_t spend_array_steps(const BundleBuilder& bundles, std::uint32_t first,
                                                   const BlockRow& row);
-    [[nodiscard]] PropertySender::RegularBlock encode(const BundleBlock& block);
+    [[nodiscard]] BlockWriter::RegularBlock encode(const BundleBlock& block);
     /// Of blocks that lie in the open packet.
     void add_record(BundleBuilder& bundles, const SentBundle& sent);
     void count_copied(BundleBuilder& bundles, const SentBundle& sent);

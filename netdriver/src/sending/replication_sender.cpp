@@ -18,7 +18,7 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& p
       settings_(settings),
       values_(objects, pairs_, context, memory),
       records_(objects, pairs_, values_, packets, context, memory),
-      properties_(objects, pairs_, values_, records_, packets, context, settings.config, body_,
+      properties_({objects, pairs_, values_, records_, packets, context}, settings.config, body_,
                   memory),
       roles_(objects, pairs_, packets, settings.peer, memory),
       closing_names_(&memory.pairs),

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+//
+// Writes blocks of properties into the packets of one connection, and copies them where another
+// connection was sent the same.
+//
+// A block is written in place. Until the open of its channel is acknowledged it carries its length,
+// which stands before it, so it is laid down apart first.
+#pragma once
+
+#include <replayout/bit_writer.h>
+#include <replayout/send_properties.h>
+
+#include "connection_pairs.h"
+#include "packet_sender.h"
+#include "property_parts.h"
+#include "waiting_values.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace replayout {
+
+class BlockWriter {
+  public:
+    /// `body` has room for a packet, and is scratch between two calls.
+    BlockWriter(const PropertyParts& parts, std::span<std::byte> body);
+
+    /// Returns the block that another connection was sent for what this pair is owed. Null: nobody
+    /// was sent the same yet.
+    [[nodiscard]] const SharedPayload* find_payload(std::uint32_t index,
+                                                    const OwedVersions& position) const;
+    /// The same for a pair of which nothing rare is kept.
+    [[nodiscard]] const SharedPayload* find_plain_payload(const ChangelistState& state,
+                                                          const OwedVersions& position) const;
+
+    // Each returns DoesNotFit if the open packet has no room.
+
+    [[nodiscard]] SendResult write_payload(std::uint32_t index, const SharedPayload& payload);
+    /// Writes all that SendScratch::owed says, and keeps it for other connections.
+    [[nodiscard]] SendResult write_whole(std::uint32_t index, const OwedVersions& position);
+    /// As send_part().
+    [[nodiscard]] SendResult write_part(std::uint32_t index, const OwedVersions& position,
+                                        RepCursor& cursor, RepRange& range);
+
+    /// What a regular pair is owed.
+    struct RegularBlock {
+        std::span<const std::byte> bytes;  ///< empty: the object must go its own way
+        std::uint32_t property_count = 0;
+        std::optional<BlockMiss> miss;  ///< nothing: it is a copy
+    };
+    /// Returns the block for a pair at `position`. It fits into an empty packet, and is valid until
+    /// the next call and while the caller holds the object's lock (ObjectStore::lock).
+    [[nodiscard]] RegularBlock regular_block(std::uint32_t index, const OwedVersions& position);
+    /// Counts a block that was put into a packet.
+    void count_regular(std::uint32_t index, const RegularBlock& block);
+
+  private:
+    /// A block between its header and its end.
+    struct BlockFrame {
+        ChannelIndex channel;
+        BitWriter packet;
+        BitWriter body;                 // where the properties go
+        std::size_t body_offset_bytes;  // in `body`, of the first of them
+        bool has_length;
+    };
+
+    [[nodiscard]] BlockFrame begin_block(std::uint32_t index, bool is_part);
+    void end_block(BlockFrame& frame, bool more_parts_follow, BlockMiss miss);
+    /// The block of this pair is what its position and its conditions say, for all who share them.
+    [[nodiscard]] bool may_share_payload(std::uint32_t index, const OwedVersions& position) const;
+    [[nodiscard]] SharedSerialization::PayloadKey payload_key(std::uint32_t index,
+                                                              const OwedVersions& position) const;
+    /// A block was written with all that is owed: others may be sent the same.
+    void keep_payload(std::uint32_t index, const OwedVersions& position,
+                      std::span<const std::byte> block);
+    /// Why a whole block was written, in which values may have been left out. Before it is kept.
+    [[nodiscard]] BlockMiss miss_of(std::uint32_t index, const OwedVersions& position) const;
+    void count_reuse(std::span<const std::byte> block, std::uint32_t property_count);
+    /// A block of that length may be in a bundle, see BundleBuilder::array_steps_per_byte().
+    [[nodiscard]] bool is_bundled(std::size_t body_bytes, std::size_t array_steps) const noexcept;
+    /// regular_block() of most blocks where nothing is shared (RowBlock). Without bytes: it is
+    /// something else, and nothing was done.
+    [[nodiscard]] RegularBlock regular_row(const ChangelistState& state, std::size_t bytes_max);
+
+    const ObjectStore& objects_;
+    ConnectionPairs& pairs_;
+    WaitingValues& values_;
+    PacketSender& packets_;
+    SendContext& context_;
+    std::span<std::byte> body_;  // scratch: a block that is laid down apart
+    RowBlock row_;               // the last that regular_row() wrote
+};
+
+}  // namespace replayout

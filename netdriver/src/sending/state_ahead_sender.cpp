@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include "state_ahead_sender.h"
+
+namespace replayout {
+
+StateAheadSender::StateAheadSender(const PropertyParts& parts, LargeValueSender& large_values)
+    : objects_(parts.objects),
+      pairs_(parts.pairs),
+      values_(parts.values),
+      records_(parts.records),
+      packets_(parts.packets),
+      context_(parts.context),
+      large_values_(large_values) {}
+
+std::optional<SendOutcome> StateAheadSender::replicate(std::uint32_t index) {
+    const PairExtra* const extra = pairs_.find_extra(index);
+    if (extra == nullptr || !extra->ahead.is_on()) {
+        return std::nullopt;
+    }
+    const bool is_under_way = !extra->paused.is_empty();
+    if (extra->ahead.is_going() && !extra->ahead.is_all_sent()) {
+        return is_under_way ? SendOutcome::Done : send(index);
+    }
+    // A delta begins where the client stands, which is certain once nothing is under way.
+    return extra->ahead.is_draining() && !is_under_way &&
+                   objects_.at(index)->changelist_state().layout().has_delta_structs()
+               ? std::optional(SendOutcome::Done)
+               : std::nullopt;
+}
+
+SendOutcome StateAheadSender::send(std::uint32_t index) {
+    values_.owe_left_out(index);
+    OwedVersions position = records_.sending_position_of(index);
+    pairs_.collect_owed(index, position, context_.scratch.owed);
+    records_.restart_arrays(index, position);
+    const Version version = objects_.at(index)->changelist_state().version();
+    const TakenOfPair taken = records_.take_owed(index, position);
+    pairs_.pending().clear(index);
+    std::uint32_t next = pairs_.find_extra(index)->ahead.next_handle();
+    records_.return_unsent_before(taken, {RepHandle{next}, 0});
+    bool is_all = false;
+    while (!is_all) {
+        const RepRange handles = next_message(index, position, next);
+        is_all = handles.is_empty();
+        if (!is_all && large_values_.send_reliably(index, position, handles, taken.is_initial) !=
+                           LargeValue::Sent) {
+            break;
+        }
+        next = is_all ? next : handles.handle_end;
+    }
+    if (!is_all) {
+        records_.return_unsent(taken, RepRange::from(RepHandle{next}));
+    }
+    PairExtra& extra = *pairs_.find_extra(index);
+    extra.ahead.sent(version, next, is_all);
+    if (extra.paused.is_empty()) {
+        extra.end_state_ahead();
+    }
+    return SendOutcome::Done;
+}
+
+RepRange StateAheadSender::next_message(std::uint32_t index, const OwedVersions& position,
+                                        std::uint32_t handle) const {
+    const RepLayout& layout = objects_.at(index)->changelist_state().layout();
+    const ChangeMask& owed = context_.scratch.owed;
+    const std::uint32_t begin = owed.next(handle - 1) + 1;
+    if (begin > owed.bit_count()) {
+        return {1, 1};
+    }
+    const auto value_at = [&](std::uint32_t first) {
+        const RepGroup* const group = layout.find_group(layout.root(), RepHandle{first});
+        return group == nullptr ? RepRange::of(RepHandle{first})
+                                : RepRange{group->handle_begin, group->handle_end};
+    };
+    RepRange message = value_at(begin);
+    if (!layout.conditions().is_trivial() || layout.has_delta_structs()) {
+        return message;  // each may be taken back, and is resolved, by itself
+    }
+    std::size_t bytes = large_values_.bytes_of(index, position, message);
+    for (std::uint32_t bit = owed.next(message.handle_end - 1); bit < owed.bit_count();
+         bit = owed.next(message.handle_end - 1)) {
+        const RepRange value = value_at(bit + 1);
+        bytes += large_values_.bytes_of(index, position, value);
+        if (bytes > packets_.builder().room_bytes()) {
+            break;
+        }
+        message.handle_end = value.handle_end;
+    }
+    return message;
+}
+
+}  // namespace replayout

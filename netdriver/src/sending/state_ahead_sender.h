@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+//
+// Sends all that an object owes in messages of its channel, ahead of a call that waits for it, once
+// blocks alone do not get it there (StateAhead).
+#pragma once
+
+#include <replayout/send_properties.h>
+
+#include "connection_pairs.h"
+#include "large_value_sender.h"
+#include "packet_sender.h"
+#include "property_parts.h"
+#include "send_outcome.h"
+#include "sent_records.h"
+#include "waiting_values.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace replayout {
+
+class StateAheadSender {
+  public:
+    /// `large_values` outlives this.
+    StateAheadSender(const PropertyParts& parts, LargeValueSender& large_values);
+
+    /// Replicates an object that a call waits for. Nothing: no call does, or the object goes its
+    /// usual way meanwhile.
+    [[nodiscard]] std::optional<SendOutcome> replicate(std::uint32_t index);
+
+  private:
+    [[nodiscard]] SendOutcome send(std::uint32_t index);
+    /// Returns what goes next in one message, from that handle on: as much as a packet has room
+    /// for, or one value. Empty: nothing more is owed.
+    [[nodiscard]] RepRange next_message(std::uint32_t index, const OwedVersions& position,
+                                        std::uint32_t handle) const;
+
+    const ObjectStore& objects_;
+    ConnectionPairs& pairs_;
+    WaitingValues& values_;
+    SentRecords& records_;
+    PacketSender& packets_;
+    SendContext& context_;
+    LargeValueSender& large_values_;
+};
+
+}  // namespace replayout
