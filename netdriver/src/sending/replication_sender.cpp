@@ -40,7 +40,7 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& p
                    context, settings, body_, memory),
       order_(settings.candidates, pairs_.placed(), &memory.pairs),
       to_settle_(Allocator<std::uint32_t>(&memory.scratch)),
-      hidden_(&memory.validation) {}
+      claims_(objects, pairs_, values_, context, &memory.validation) {}
 
 void ReplicationSender::set_is_replay(bool is_replay) {
     stir();
@@ -340,43 +340,6 @@ void ReplicationSender::bunch_lost(const BunchTag& tag) {
     if (tag.kind == BunchTag::Kind::Open &&
         initial_batch_.state() == InitialBatch::State::Sending) {
         initial_batch_.comes_in_pieces(tag.object_index);  // the client threw its first block away
-    }
-}
-
-void ReplicationSender::validate_pairs() {
-    PairValidator* validator = pairs_.validator();
-    if (validator == nullptr) {
-        return;
-    }
-    ChangeMask& excused = context_.scratch.owed;
-    for (std::uint32_t index = validator->take_touched(); index != BitRow::no_bit;
-         index = validator->take_touched()) {
-        if (is_frozen(index)) {
-            continue;  // nothing more of it is sent
-        }
-        if (pairs_.dormancy().awaits_outer.test(index)) {
-            continue;  // what is delivered of it meanwhile is thrown away, and owed again
-        }
-        const ChangelistState& state = objects_.at(index)->changelist_state();
-        const LifetimeConditionSet passing = pairs_.passing_of(index);
-        state.collect_owed(pairs_.position_of(index), passing, excused);
-        if (const DeltaStates* deltas = pairs_.deltas_of(index)) {
-            deltas->remove_held(state, excused);
-        }
-        hidden_.reset(state.layout().handle_count());
-        state.conditions().add_hidden(passing, hidden_);
-        const PairExtra* extra = pairs_.find_extra(index);
-        PairValidator::Claim claim;
-        claim.state = pairs_[index];
-        claim.state.in_flight =
-            static_cast<std::uint16_t>(claim.state.in_flight + pairs_.bundles_with(index));
-        claim.is_open = channel_state(claim.state) == ChannelState::Open;
-        if (extra != nullptr) {
-            extra->paused.add_to(excused);
-            claim.paused_count = extra->paused.count();
-        }
-        claim.has_unmapped_values = values_.mark_unmapped(index, excused);
-        validator->check(index, claim, excused, hidden_);
     }
 }
 

@@ -35,6 +35,7 @@
 #include "object_channels.h"
 #include "object_store.h"
 #include "packet_sender.h"
+#include "pair_claims.h"
 #include "part_notice_sender.h"
 #include "property_sender.h"
 #include "remote_function_encoder.h"
@@ -326,7 +327,11 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     [[nodiscard]] RemoteFunctionReceiver& incoming_calls() noexcept { return incoming_calls_; }
 
     /// After the above: checks the pairs that something happened to, when validating.
-    void validate_pairs();
+    void validate_pairs() {
+        if (pairs_.validator() != nullptr) {
+            claims_.check_touched();
+        }
+    }
 
     /// Nothing when the object's channel is not open.
     [[nodiscard]] std::optional<ConnectionShadow> connection_shadow(std::uint32_t index) const {
@@ -494,7 +499,7 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     SendOrder order_;                  // of a flush, with a cap
     Vector<std::uint32_t> to_settle_;  // scratch: once regular pairs have caught up
     KeptRoom to_settle_room_;
-    ChangeMask hidden_;                                              // scratch of the validation
+    PairClaims claims_;
     std::array<std::byte, PacketBuilder::packet_bytes_limit> body_;  // scratch: blocks laid apart
 };
 
