@@ -15,10 +15,10 @@ void PairClaims::check_touched() {
     for (std::uint32_t index = validator->take_touched(); index != BitRow::no_bit;
          index = validator->take_touched()) {
         if (pairs_.dormancy().frozen.test(index)) {
-            continue;  // nothing more of it is sent
+            continue;  // no value of it is sent any more
         }
         if (pairs_.dormancy().awaits_outer.test(index)) {
-            continue;  // what is delivered of it meanwhile is thrown away, and owed again
+            continue;  // the client throws its blocks away meanwhile, and they are owed again
         }
         check(index, *validator);
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Checks what the rows of one connection claim of its pairs, in the debug mode of its sending side.
-// PairValidator has the copies of what the client holds. This class tells it what each pair that
-// something happened to says of itself, and which values are excused.
+// The debug mode of a connection's sending side: checks each pair that something happened to.
+// PairValidator has copies of the values that the client holds. This class hands it the claims that
+// the rows of the connection make of the pair, and the values that are excused from them.
 #pragma once
 
 #include <replayout/change_mask.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "replication_sender.h"
 
-#include <utility>
+#include "owed_reasons.h"
 
 namespace replayout {
 
@@ -13,9 +13,10 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& p
       context_(context),
       stats_(stats),
       bundle_sender_(objects, pairs_, records_, properties_, packets, context, settings),
-      initial_batch_(&memory.pairs),
+      initial_batch_({objects, pairs_, records_, part_notices_, packets, replicator_, stats},
+                     &memory.pairs),
       pairs_(objects, settings.changes, packets, settings.peer, memory),
-      settings_(settings),
+      changes_(settings.changes),
       values_(objects, pairs_, context, memory),
       records_(objects, pairs_, values_, packets, context, memory),
       properties_({objects, pairs_, values_, records_, packets, context}, settings.config, body_,
@@ -38,8 +39,10 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& p
                         memory),
       call_sender_(objects, pairs_, values_, records_, channels_, hidden_states_, packets, calls_,
                    context, settings, body_, memory),
-      order_(settings.candidates, pairs_.placed(), &memory.pairs),
-      to_settle_(Allocator<std::uint32_t>(&memory.scratch)),
+      pending_sender_({objects, pairs_, packets, replicator_}, settings.candidates, &memory.pairs),
+      replicator_({objects, pairs_, properties_, channels_, hidden_states_, packets, context,
+                   initial_batch_.batch(), pending_sender_.order()},
+                  settings.type_counters, &memory.scratch),
       claims_(objects, pairs_, values_, context, &memory.validation) {}
 
 void ReplicationSender::set_is_replay(bool is_replay) {
@@ -65,31 +68,26 @@ void ReplicationSender::mark_pending(const BitRow& changed) {
 void ReplicationSender::mark_changed() {
     pairs_.mark_changed();
     if (PairValidator* validator = pairs_.validator()) {
-        validator->touch(settings_.changes.objects);
+        validator->touch(changes_.objects);
     }
 }
 
-bool ReplicationSender::may_have_regular_pairs() const noexcept {
-    // What a cap has no room for has an order of its own.
-    return initial_batch_.state() == InitialBatch::State::Finished &&
-           (!packets_.bandwidth().is_capped() || order_.pressure() == 0);
-}
-
 bool ReplicationSender::takes_bundles() const noexcept {
-    // While something waits for room all take turns, whatever they are: see replicate_all().
-    return may_have_regular_pairs() && flush_end_ == FlushEnd::Complete;
+    // While something waits for room all objects take turns, see PendingSender.
+    return ActorReplicator::may_have_regular_pairs(initial_batch_.batch(), packets_,
+                                                   pending_sender_.order()) &&
+           last_flush_.is_complete();
 }
 
 bool ReplicationSender::is_settled() const noexcept {
-    return packets_.reliable().is_idle() && channels_.is_idle() &&
-           initial_batch_.state() == InitialBatch::State::Finished && calls_.is_idle() &&
-           roles_.is_idle() && part_notices_.is_idle() && values_.turns().is_empty() &&
-           !values_.has_put_off() && !pairs_.has_pending();
+    return packets_.reliable().is_idle() && channels_.is_idle() && initial_batch_.is_finished() &&
+           calls_.is_idle() && roles_.is_idle() && part_notices_.is_idle() &&
+           values_.turns().is_empty() && !values_.has_put_off() && !pairs_.has_pending();
 }
 
 bool ReplicationSender::has_more_for_window() const noexcept {
-    return flush_end_ != FlushEnd::Complete || !packets_.reliable().is_idle() ||
-           !calls_.is_idle() || !values_.turns().is_empty();
+    return !last_flush_.is_complete() || !packets_.reliable().is_idle() || !calls_.is_idle() ||
+           !values_.turns().is_empty();
 }
 
 void ReplicationSender::tell_wanted() noexcept {
@@ -97,23 +95,18 @@ void ReplicationSender::tell_wanted() noexcept {
     if (!bandwidth.is_capped()) {
         return;
     }
-    const bool is_joining = initial_batch_.state() == InitialBatch::State::Sending &&
-                            !initial_batch_.waiting().is_empty();
     bandwidth.set_wanted(BudgetShare::State, pairs_.has_changed_regular() || pairs_.has_pending());
-    // Where the batch had all the room it could use the last time, something else holds it up.
-    bandwidth.set_wanted(BudgetShare::Joins, is_joining && !had_batch_room_);
+    bandwidth.set_wanted(BudgetShare::Joins, initial_batch_.wants_room());
     bandwidth.set_wanted(BudgetShare::Messages, calls_.has_unsent(Share::Messages));
     bandwidth.set_wanted(BudgetShare::Values,
                          calls_.has_unsent(Share::Values) || !values_.turns().is_empty());
 }
 
-bool ReplicationSender::open_joined(std::uint32_t initial_opens) {
-    packets_.set_objects_share(BudgetShare::Joins);
+bool ReplicationSender::open_initial_batch(std::uint32_t initial_opens) {
     const std::uint64_t bytes_before = packets_.bytes_written();
-    had_batch_room_ = open_initial_batch(initial_opens);
-    batch_bytes_ += packets_.bytes_written() - bytes_before;
-    packets_.set_objects_share(BudgetShare::State);
-    return had_batch_room_;
+    const bool has_room = initial_batch_.open(initial_opens);
+    batch_turns_.add_batch(packets_.bytes_written() - bytes_before);
+    return has_room;
 }
 
 bool ReplicationSender::may_go_on(BudgetShare share) noexcept {
@@ -155,14 +148,11 @@ void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens,
             (void)packets_.write_unsent_bunches();
         }
         call_sender_.send_calls();
-        (void)write_first_blocks();
+        (void)replicator_.write_first_blocks();
     }
-    send_waiting_values();  // behind the objects, as their share is kept
+    send_waiting_values();  // after the objects, as their share is kept
     send_what_is_left(inputs);
-    if (order_.has_begun()) {
-        skipped_since_.reset();
-    }
-    order_.end([this](std::uint32_t index) { return kind_of(index); });
+    pending_sender_.end_flush();
 }
 
 ReplicationSender::BundleTurn ReplicationSender::bundle_turn(const BundleBuilder& bundles) {
@@ -184,34 +174,24 @@ ReplicationSender::BundleTurn ReplicationSender::bundle_turn(const BundleBuilder
 }
 
 void ReplicationSender::take_last(BundleBuilder& bundles) {
-    if (flush_end_ == FlushEnd::Complete && bundle_sender_.has_room_for_all(bundles)) {
+    if (last_flush_.is_complete() && bundle_sender_.has_room_for_all(bundles)) {
         bundle_sender_.take_found(bundles, false);
     } else {
         decline_bundles();
     }
-    for (const std::uint32_t index : to_settle_) {
-        settle(index);
-    }
-    to_settle_room_.note(to_settle_.size());
-    to_settle_.clear();
-}
-
-void ReplicationSender::settle(std::uint32_t index) {
-    if (!pairs_.settle(index)) {
-        to_settle_.push_back(index);
-    }
+    replicator_.settle_waiting();
 }
 
 void ReplicationSender::send_what_is_left(const PriorityInputs& inputs) {
-    if (flush_end_ == FlushEnd::Complete) {
+    if (last_flush_.is_complete()) {
         return;
     }
     (void)packets_.write_unsent_bunches();  // of values that just had their turn
     packets_.bandwidth().set_none_wanted();
     if (may_go_on(BudgetShare::State)) {
-        flush_end_ = FlushEnd::Complete;
-        if (!replicate_by_priority(inputs)) {
-            stop(FlushEnd::AmongObjects);
+        last_flush_.begin_objects();
+        if (!pending_sender_.replicate(inputs)) {
+            stop(FlushProgress::End::AmongObjects);
         }
     }
 }
@@ -219,7 +199,7 @@ void ReplicationSender::send_what_is_left(const PriorityInputs& inputs) {
 void ReplicationSender::send_waiting_values() {
     // At once, and not in their objects' turn: where that did not come, so would their own be over.
     values_.begin_turns(packets_.value_room(), [this](std::uint32_t index) {
-        return replicate_actor(index) != SendOutcome::NoRoom;
+        return replicator_.replicate_actor(index) != SendOutcome::NoRoom;
     });
 }
 
@@ -229,7 +209,7 @@ void ReplicationSender::send_in_turn(std::uint32_t initial_opens, BundleBuilder&
     roles_.send_roles();
     part_notices_.send_part_notices();
     call_sender_.send_calls();
-    (void)write_first_blocks();  // of what calls opened
+    (void)replicator_.write_first_blocks();  // of what calls opened
     if (turn == BundleTurn::First) {
         bundle_sender_.take(bundles, false);
     } else if (turn == BundleTurn::None) {
@@ -244,62 +224,53 @@ void ReplicationSender::send_in_turn(std::uint32_t initial_opens, BundleBuilder&
     } else {
         send_waiting_values();
     }
-    // In turn, by bytes: if each flush began with the same objects, those after them would never be
-    // sent while there is no room for all; and one flush may have room for a packet, the next for a
-    // whole window.
-    const bool is_batch_first = do_objects_wait_ && batch_bytes_ <= object_bytes_;
-    if (is_batch_first && !open_joined(initial_opens) && !may_go_on(BudgetShare::State)) {
+    const bool is_batch_first = batch_turns_.is_batch_first();
+    if (is_batch_first && !open_initial_batch(initial_opens) && !may_go_on(BudgetShare::State)) {
         stop_before_objects(inputs);
         return;
     }
-    flush_end_ = FlushEnd::Complete;
-    const std::uint64_t bytes_before = packets_.bytes_written();
-    do_objects_wait_ = !replicate_all(inputs);
-    if (!do_objects_wait_) {
-        batch_bytes_ = 0;
-        object_bytes_ = 0;
-    } else {
-        object_bytes_ += packets_.bytes_written() - bytes_before;
-        stop(FlushEnd::AmongObjects);
-        if (!may_go_on(BudgetShare::Joins)) {
-            return;
-        }
+    if (!replicate_pending(inputs) && !may_go_on(BudgetShare::Joins)) {
+        return;
     }
-    if (!is_batch_first && !open_joined(initial_opens)) {
+    if (!is_batch_first && !open_initial_batch(initial_opens)) {
         return;
     }
     part_notices_.send_part_notices();  // of what was opened in this flush
     dormant_channels_.enter_dormancy();
 }
 
-void ReplicationSender::stop(FlushEnd end) noexcept {
+bool ReplicationSender::replicate_pending(const PriorityInputs& inputs) {
+    last_flush_.begin_objects();
+    const std::uint64_t bytes_before = packets_.bytes_written();
+    if (pending_sender_.replicate(inputs)) {
+        batch_turns_.end_wait();
+        return true;
+    }
+    batch_turns_.add_objects(packets_.bytes_written() - bytes_before);
+    stop(FlushProgress::End::AmongObjects);
+    return false;
+}
+
+void ReplicationSender::stop(FlushProgress::End end) noexcept {
     stir();
-    flush_end_ = end;
-    was_stopped_by_window_ = packets_.sent().packets_for(Share::Objects) == 0;
+    last_flush_.stop(end, packets_.sent().packets_for(Share::Objects) == 0);
 }
 
-bool ReplicationSender::replicate_all(const PriorityInputs& inputs) {
-    if (packets_.bandwidth().is_capped()) {
-        return replicate_by_priority(inputs);
-    }
-    const std::uint32_t first = std::exchange(first_index_, 0);
-    return replicate_pending(first, objects_.slot_count()) &&
-           (first == 0 || replicate_pending(0, first));
+void ReplicationSender::stop_before_objects(const PriorityInputs& inputs) noexcept {
+    stop(FlushProgress::End::BeforeObjects);
+    pending_sender_.skip_flush(inputs.calendar);
 }
 
-bool ReplicationSender::replicate_pending(std::uint32_t begin, std::uint32_t end) {
-    for (std::uint32_t index = pairs_.pending().next(begin); index < end;
-         index = pairs_.pending().next(index + 1)) {
-        if (objects_.at(index) == nullptr) {
-            pairs_.pending().clear(index);
-            continue;
-        }
-        if (replicate_actor(index) == SendOutcome::NoRoom) {
-            first_index_ = index;
-            return false;
-        }
-    }
-    return true;
+void ReplicationSender::skip_objects(const PriorityInputs& inputs) noexcept {
+    stop_before_objects(inputs);
+    decline_bundles();
+}
+
+OwedReason ReplicationSender::owed_reason(std::uint32_t index,
+                                          const PriorityInputs& inputs) const noexcept {
+    const OwedReasons reasons({objects_, pairs_, values_, channels_, packets_,
+                               initial_batch_.batch(), pending_sender_, last_flush_});
+    return reasons.reason_of(index, inputs);
 }
 
 void ReplicationSender::exclude(std::uint32_t index, ChannelCloseReason reason) {
@@ -313,7 +284,7 @@ void ReplicationSender::object_removed(std::uint32_t index, ChannelCloseReason r
     leaving_channels_.forget(index);
     channels_.close_object(index, reason);
     pairs_.dormancy().forget(index);
-    initial_batch_.release(index);
+    initial_batch_.batch().release(index);
     pairs_.placed().erase(index);
 }
 
@@ -324,7 +295,7 @@ void ReplicationSender::bunch_delivered(const BunchTag& tag) {
     }
     if (tag.kind == BunchTag::Kind::Value) {
         values_.value_delivered(tag);
-        note_first_value(tag.object_index);
+        initial_batch_.note_first_value(tag.object_index);
     } else if (tag.kind == BunchTag::Kind::Role) {
         roles_.role_delivered(tag.object_index);
         values_.message_delivered(tag);
@@ -337,9 +308,8 @@ void ReplicationSender::bunch_delivered(const BunchTag& tag) {
 void ReplicationSender::bunch_lost(const BunchTag& tag) {
     stir();
     channels_.bunch_lost(tag);
-    if (tag.kind == BunchTag::Kind::Open &&
-        initial_batch_.state() == InitialBatch::State::Sending) {
-        initial_batch_.comes_in_pieces(tag.object_index);  // the client threw its first block away
+    if (tag.kind == BunchTag::Kind::Open) {
+        initial_batch_.note_lost_open(tag.object_index);
     }
 }
 
@@ -351,10 +321,10 @@ bool ReplicationSender::resend_opens() {
     pairs_.grow();
     context_.receiver = &values_;
     packets_.bandwidth().refresh_wanted();
-    write_lost_opens();
+    replicator_.write_lost_opens();
     if (packets_.has_lost_opens()) {
         packets_.bandwidth().set_none_wanted();  // blocks and calls wait for these
-        write_lost_opens();
+        replicator_.write_lost_opens();
     }
     return !packets_.has_lost_opens();
 }
@@ -365,104 +335,9 @@ bool ReplicationSender::resend_opens_with_what_is_left() {
     }
     (void)packets_.write_unsent_bunches();
     packets_.bandwidth().share_what_is_left();
-    write_lost_opens();
+    replicator_.write_lost_opens();
     tell_wanted();
     return !packets_.has_lost_opens();
-}
-
-void ReplicationSender::write_lost_opens() {
-    while (const std::optional<std::uint32_t> index = packets_.write_lost_open()) {
-        const bool is_shown = channel_state(pairs_[*index]) == ChannelState::OpenSent;
-        if (is_shown) {
-            owe_early_parts(*index);
-        }
-        if (is_shown && is_frozen(*index) &&
-            hidden_states_.write_with_open(*index) == SendOutcome::NoRoom) {
-            return;  // as any other open
-        }
-        if (is_shown && pairs_.pending().test(*index) &&
-            replicate_behind_opens(*index) == SendOutcome::NoRoom) {
-            return;  // the open waits with its block
-        }
-        packets_.opens().followed(*index);
-        if (is_shown) {
-            write_early_parts(*index);
-        }
-    }
-}
-
-void ReplicationSender::owe_early_parts(std::uint32_t outer) {
-    objects_.for_each_there_is(outer, [&](std::uint32_t part) {
-        if (part != outer && channel_state(pairs_[part]) == ChannelState::OpenSent &&
-            !packets_.opens().contains(part)) {
-            pairs_.owe_everything(part);
-        }
-    });
-}
-
-void ReplicationSender::write_early_parts(std::uint32_t outer) {
-    bool has_room = true;
-    objects_.for_each_there_is(outer, [&](std::uint32_t part) {
-        if (has_room && pairs_.dormancy().awaits_outer.test(part) && pairs_.pending().test(part)) {
-            has_room = replicate_behind_opens(part) != SendOutcome::NoRoom;
-        }
-    });
-}
-
-SendOutcome ReplicationSender::write_first_blocks() {
-    while (const std::optional<std::uint32_t> index = packets_.opens().first_unfollowed()) {
-        count_type_of(*index);
-        // One that is hidden was opened for calls alone, which carry what it was.
-        if (!is_frozen(*index) && properties_.replicate_properties(*index) == SendOutcome::NoRoom) {
-            return SendOutcome::NoRoom;
-        }
-        packets_.opens().followed(*index);  // also where there is nothing to send of it yet
-    }
-    write_lost_opens();  // those of parts that were in the way of their outer's block
-    return packets_.has_lost_opens() ? SendOutcome::NoRoom : SendOutcome::Done;
-}
-
-void ReplicationSender::count_type_of(std::uint32_t index) {
-    if (!settings_.type_counters.empty()) {
-        context_.type_counters = &settings_.type_counters[objects_.at(index)->layout_number()];
-    }
-}
-
-SendOutcome ReplicationSender::replicate_actor(std::uint32_t index) {
-    if (packets_.has_lost_opens()) {
-        write_lost_opens();  // of this object, it may be
-        if (packets_.has_lost_opens()) {
-            return SendOutcome::NoRoom;
-        }
-    }
-    return replicate_behind_opens(index);
-}
-
-SendOutcome ReplicationSender::replicate_behind_opens(std::uint32_t index) {
-    if (is_frozen(index)) {
-        pairs_.pending().clear(index);
-        return SendOutcome::Done;
-    }
-    count_type_of(index);
-    switch (channel_state(pairs_[index])) {
-        case ChannelState::Closing:
-            return SendOutcome::Done;  // stays pending; the channel is free once its close is
-                                       // delivered
-        case ChannelState::Closed:
-            if (const SendOutcome outcome = channels_.open_channel(index);
-                outcome != SendOutcome::Done) {
-                return outcome;
-            }
-            // Otherwise it stays pending: the client must have its outer first.
-            return write_first_blocks();
-        default:
-            break;
-    }
-    const SendOutcome outcome = properties_.replicate_properties(index);
-    if (outcome == SendOutcome::Done && may_have_regular_pairs()) {
-        settle(index);
-    }
-    return outcome;
 }
 
 }  // namespace replayout

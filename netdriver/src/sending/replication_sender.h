@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// The sending side of one connection of a server: which objects are looked at in a flush, in which
-// order, and who learns what became of what was sent. All else is done by its parts. Each knows
-// those beneath it that it needs, and none above:
+// The sending side of one connection of a server: the order in which its parts send in a flush, and
+// which of them learn what became of packets. All else is done by the parts. Each knows those
+// beneath it that it needs, and none above; but ActorReplicator reads the batch and the order that
+// the two above it own:
 //
+//     InitialBatchSender opens the objects that exist when the client joins
+//     PendingSender      replicates pending objects in their order, with a cap and without
+//     ActorReplicator    replicates one object: opens it, or writes what its pair owes
 //     CallSender         remote calls, each with the state that it means
 //     DormantChannels    closes the channels of what goes dormant or is torn off
 //     LeavingChannels    closes the channels of objects that go, after their calls
@@ -16,6 +20,8 @@
 //     SentRecords        what blocks carried, and what becomes of it
 //     WaitingValues      values that are owed again later than at a loss
 //     ConnectionPairs    what each pair was sent, lost and owes
+//
+// OwedReasons finds out why the client lacks something. PairClaims checks pairs in the debug mode.
 #pragma once
 
 #include <replayout/connection_shadow.h>
@@ -23,20 +29,25 @@
 #include <replayout/netdriver/net_stats.h>
 #include <replayout/send_properties.h>
 
+#include "actor_replicator.h"
+#include "batch_turns.h"
 #include "bit_row.h"
 #include "bundle_sender.h"
 #include "call_sender.h"
 #include "connection_pairs.h"
 #include "dormant_channels.h"
+#include "flush_changes.h"
+#include "flush_progress.h"
 #include "hidden_states.h"
 #include "initial_batch.h"
-#include "kept_room.h"
+#include "initial_batch_sender.h"
 #include "leaving_channels.h"
 #include "object_channels.h"
 #include "object_store.h"
 #include "packet_sender.h"
 #include "pair_claims.h"
 #include "part_notice_sender.h"
+#include "pending_sender.h"
 #include "property_sender.h"
 #include "remote_function_encoder.h"
 #include "remote_function_receiver.h"
@@ -65,9 +76,9 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     /// Of these objects something may be sent in this flush, in which `changed` did; or states of
     /// a NetDeltaSerializer are held, of any object.
     [[nodiscard]] bool may_send_any(const BitRow& objects, const BitRow& changed) const noexcept {
-        return pairs_.has_deltas() || initial_batch_.state() != InitialBatch::State::Finished ||
-               !calls_.is_idle() || !values_.turns().is_empty() ||
-               objects.intersects(pairs_.pending()) || objects.intersects(changed);
+        return pairs_.has_deltas() || !initial_batch_.is_finished() || !calls_.is_idle() ||
+               !values_.turns().is_empty() || objects.intersects(pairs_.pending()) ||
+               objects.intersects(changed);
     }
 
     /// From now on, before anything is sent, every pair is checked against a copy of what the
@@ -78,21 +89,18 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     void mark_pending(const BitRow& changed);
     /// The same of what changed in this flush.
     void mark_changed();
-    /// What waits in the initial batch is not pending. In each flush, before anything is sent.
-    void hold_back_initial_batch() noexcept {
-        if (initial_batch_.state() != InitialBatch::State::Finished) {
-            pairs_.pending().remove(initial_batch_.waiting());
-        }
-    }
+    /// Objects that wait in the initial batch are not pending. Call it in each flush before
+    /// anything is sent.
+    void hold_back_initial_batch() noexcept { initial_batch_.hold_back(); }
     /// What changed of regular pairs is sent from bundles, if that may be.
     [[nodiscard]] bool takes_bundles() const noexcept;
     [[nodiscard]] bool is_capped() const noexcept { return packets_.bandwidth().is_capped(); }
     /// Between flushes, see KeptRoom.
     void trim() {
-        order_.trim();
-        to_settle_room_.trim(to_settle_);
+        pending_sender_.trim();
+        replicator_.trim();
     }
-    void decline_bundles() { bundle_sender_.decline(settings_.changes); }
+    void decline_bundles() { bundle_sender_.decline(changes_); }
     /// The object of that slot is something else to this connection from now on than it was.
     void facts_changed(std::uint32_t index, const ObjectFacts& before, const ObjectFacts& after) {
         if (is_frozen(index)) {
@@ -140,7 +148,7 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     /// The client loses the object as soon as the calls of its family have arrived.
     void leave_behind_calls(std::uint32_t index, ChannelCloseReason reason) {
         stir();
-        initial_batch_.release(index);  // a call may have opened it before its turn
+        initial_batch_.batch().release(index);  // a call may have opened it before its turn
         leaving_channels_.leave(index, reason);
     }
     /// The same of an object that is hidden, and stays as it is for the client. False: what its
@@ -238,21 +246,19 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     }
     [[nodiscard]] const PairDormancy& dormancy() const noexcept { return pairs_.dormancy(); }
 
-    /// To be filled, begun and finished by who knows the objects.
+    /// The server, which knows the objects, fills, begins and finishes it.
     [[nodiscard]] InitialBatch& edit_initial_batch() noexcept {
         stir();
-        return initial_batch_;
+        return initial_batch_.batch();
     }
-    [[nodiscard]] const InitialBatch& initial_batch() const noexcept { return initial_batch_; }
+    [[nodiscard]] const InitialBatch& initial_batch() const noexcept {
+        return initial_batch_.batch();
+    }
     /// The client has all of it.
-    [[nodiscard]] bool is_initial_batch_over();
+    [[nodiscard]] bool is_initial_batch_over() { return initial_batch_.is_over(); }
 
-    /// What changed of it goes in the next flush, as far as there is room.
-    void force(std::uint32_t index) {
-        if (packets_.bandwidth().is_capped()) {
-            order_.force(index);
-        }
-    }
+    /// Sends changes of the object in the next flush, as far as there is room.
+    void force(std::uint32_t index) { pending_sender_.force(index); }
 
     /// What there is to send, for the shares of the connection's cap.
     void tell_wanted() noexcept;
@@ -275,7 +281,9 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
                                          const PriorityInputs& inputs) const noexcept;
     /// How far a pair steps down now.
     [[nodiscard]] std::uint32_t step_down(std::uint32_t index,
-                                          const PriorityInputs& inputs) const noexcept;
+                                          const PriorityInputs& inputs) const noexcept {
+        return pending_sender_.step_down(index, inputs);
+    }
 
     /// A call of what `encoder` was set to. Sent or Queued, or a refusal: of the encoder, or Full,
     /// where there is no room for one so large. Requires has_room_for_call().
@@ -299,7 +307,7 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     /// do: a multicast then goes to all others, so that a long join neither delays nor ends
     /// anybody.
     [[nodiscard]] bool is_passed_over(std::uint32_t index) const noexcept {
-        return initial_batch_.state() != InitialBatch::State::Finished &&
+        return !initial_batch_.is_finished() &&
                !calls_.has_room_for_update(PacketBuilder::packet_bytes_limit) &&
                (!pairs_.contains(index) || channel_state(pairs_[index]) == ChannelState::Closed) &&
                !pairs_.dormancy().kept.test(index);
@@ -351,12 +359,12 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     void record_delivered(const SentRecord& record) override {
         stir();
         records_.record_delivered(record);
-        note_first_block(record, true);
+        initial_batch_.note_first_block(record, true);
     }
     void record_lost(const SentRecord& record) override {
         stir();
         records_.record_lost(record);
-        note_first_block(record, false);
+        initial_batch_.note_first_block(record, false);
     }
     void bundles_delivered(const SentBundles& bundles, std::uint32_t count) override {
         if (pairs_.keeps_account()) {
@@ -384,7 +392,6 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     [[nodiscard]] bool has_nothing_but_bundles() const noexcept {
         return is_settled() && pairs_.dormancy().becoming.is_empty();
     }
-    [[nodiscard]] bool may_have_regular_pairs() const noexcept;
     [[nodiscard]] bool is_frozen(std::uint32_t index) const noexcept {
         return pairs_.dormancy().frozen.test(index);
     }
@@ -393,61 +400,22 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
         None,   ///< with all else: they are regular no more
         Alone,  ///< nothing else is to be sent: most often, to a client that has everything
         First,  ///< before what is pending
-        Last,   ///< under a cap, behind what is pending, which goes by an order of its own
+        Last,   ///< under a cap, after what is pending, which goes by an order of its own
     };
-    /// How far a flush came with what is pending.
-    enum class FlushEnd : std::uint8_t { Complete, AmongObjects, BeforeObjects };
 
-    /// Replicates what is pending from slot `begin` to `end`. False: there is no more room, and the
-    /// next flush begins where this one stopped.
-    [[nodiscard]] bool replicate_pending(std::uint32_t begin, std::uint32_t end);
-    /// The same of all that is pending, by SendOrder. The second time in a flush it goes on.
-    [[nodiscard]] bool replicate_by_priority(const PriorityInputs& inputs);
-    /// Who is owed something, and has no place in the order.
-    [[nodiscard]] SendOrder::Arrival arrival_of(std::uint32_t index, const PriorityInputs& inputs);
-    [[nodiscard]] SendOrder::Kind kind_of(std::uint32_t index) const noexcept;
-    /// The next one of the order. False: there is no more room.
-    [[nodiscard]] bool replicate_next();
-    void prefetch_coming() const noexcept;
-    [[nodiscard]] bool replicate_all(const PriorityInputs& inputs);
-    [[nodiscard]] std::uint32_t band_of(std::uint32_t index,
-                                        const PriorityInputs& inputs) const noexcept;
-    /// After opens that wait, if any do.
-    [[nodiscard]] SendOutcome replicate_actor(std::uint32_t index);
-    [[nodiscard]] SendOutcome replicate_behind_opens(std::uint32_t index);
-    /// Each with the block of its object, as many as find room.
-    void write_lost_opens();
-    /// The open of `outer` goes out again. Until it arrives the client throws the blocks of its
-    /// parts away, also of those whose own open has arrived. So all of them is owed anew: a block
-    /// that leans on one of before would show an atomic struct of which the client has half.
-    void owe_early_parts(std::uint32_t outer);
-    /// Those parts whose open has arrived: the client makes them with their outer.
-    void write_early_parts(std::uint32_t outer);
-    /// What is encoded next is counted for the layout of that object.
-    void count_type_of(std::uint32_t index);
-    /// Writes the first blocks of objects whose opens are in the packet without them.
-    SendOutcome write_first_blocks();
+    /// Pending objects have their turn. False: there is no more room.
+    [[nodiscard]] bool replicate_pending(const PriorityInputs& inputs);
     /// There was no room for more.
-    void stop(FlushEnd end) noexcept;
+    void stop(FlushProgress::End end) noexcept;
     /// The same, and this flush sends no object: it ends before the first.
     void stop_before_objects(const PriorityInputs& inputs) noexcept;
-    [[nodiscard]] OwedReason pending_reason(std::uint32_t index,
-                                            const PriorityInputs& inputs) const noexcept;
-    /// False: there is no more room.
+    /// The initial batch has its turn. False: there is no more room.
     [[nodiscard]] bool open_initial_batch(std::uint32_t initial_opens);
-    /// Makes an object of the initial batch pending, with its parts.
-    void release_joined(std::uint32_t root);
-    /// Undoes release_joined() for all objects after the first `sent_before`.
-    void take_back_joined(std::size_t sent_before);
-    /// The same, paid for by the share of joins.
-    [[nodiscard]] bool open_joined(std::uint32_t initial_opens);
     void send_in_turn(std::uint32_t initial_opens, BundleBuilder& bundles,
                       const PriorityInputs& inputs, BundleTurn turn);
     /// Under a cap all that is regular must find room.
     [[nodiscard]] BundleTurn bundle_turn(const BundleBuilder& bundles);
     void take_last(BundleBuilder& bundles);
-    /// The client was sent all of it.
-    void settle(std::uint32_t index);
     /// Values too large for a packet that have waited for room, as many as there is some for.
     void send_waiting_values();
     /// Objects, once more: others that have something to send, and wait for an answer, did not use
@@ -455,11 +423,6 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     void send_what_is_left(const PriorityInputs& inputs);
     /// That share may still write.
     [[nodiscard]] bool may_go_on(BudgetShare share) noexcept;
-    [[nodiscard]] bool has_sent(const InitialBatch::Sent& object);
-    /// Of the initial batch: how the first block of an object came, if this record is of one.
-    void note_first_block(const SentRecord& record, bool is_delivered);
-    /// The same of a value that travels reliably and was delivered.
-    void note_first_value(std::uint32_t index);
 
     // What every tick of every connection touches comes first, so that it is few lines of memory.
     const ObjectStore& objects_;
@@ -469,20 +432,14 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     // In the last flush there was nothing to send but bundles, and nothing stirred since; without a
     // cap. So no part is asked, but for what others change: the pairs that are pending, bunches.
     bool is_quiet_ = false;
-    FlushEnd flush_end_ = FlushEnd::Complete;             // of the last one
-    std::optional<UpdateCalendar::Flush> skipped_since_;  // all flushes after it got to no object
-    bool was_stopped_by_window_ = false;  // where it was not complete, else by the cap
-    // While objects find no room, they and the initial batch take turns: what each was sent since.
-    bool do_objects_wait_ = false;
-    std::uint64_t object_bytes_ = 0;
-    std::uint64_t batch_bytes_ = 0;
-    bool had_batch_room_ = false;    // in the last flush, for all that could be opened
-    std::uint32_t first_index_ = 0;  // where the next flush begins, without a cap
-    BundleSender bundle_sender_;  // keeps references to parts behind it, and does not use them yet
-    InitialBatch initial_batch_;
-    // The other parts, each made of those before it.
+    FlushProgress last_flush_;
+    BatchTurns batch_turns_;
+    // These two keep references to parts that are made after them, and do not use those yet.
+    BundleSender bundle_sender_;
+    InitialBatchSender initial_batch_;
+    // The other parts, each made of those before it, but for one.
     alignas(64) ConnectionPairs pairs_;
-    SenderSettings settings_;
+    const FlushChanges& changes_;
     WaitingValues values_;
     SentRecords records_;
     PropertySender properties_;
@@ -496,9 +453,8 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     HiddenStates hidden_states_;
     LeavingChannels leaving_channels_;
     CallSender call_sender_;
-    SendOrder order_;                  // of a flush, with a cap
-    Vector<std::uint32_t> to_settle_;  // scratch: once regular pairs have caught up
-    KeptRoom to_settle_room_;
+    PendingSender pending_sender_;  // as those two, of the replicator
+    ActorReplicator replicator_;
     PairClaims claims_;
     std::array<std::byte, PacketBuilder::packet_bytes_limit> body_;  // scratch: blocks laid apart
 };

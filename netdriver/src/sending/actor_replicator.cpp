@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#include "actor_replicator.h"
+
+#include <optional>
+
+namespace replayout {
+
+ActorReplicator::ActorReplicator(const Parts& parts, std::span<TypeCounters> type_counters,
+                                 MemoryResource* scratch)
+    : parts_(parts), type_counters_(type_counters), to_settle_(Allocator<std::uint32_t>(scratch)) {}
+
+void ActorReplicator::write_lost_opens() {
+    while (const std::optional<std::uint32_t> index = parts_.packets.write_lost_open()) {
+        const bool is_shown = channel_state(parts_.pairs[*index]) == ChannelState::OpenSent;
+        if (is_shown) {
+            owe_early_parts(*index);
+        }
+        if (is_shown && is_frozen(*index) &&
+            parts_.hidden_states.write_with_open(*index) == SendOutcome::NoRoom) {
+            return;  // as any other open
+        }
+        if (is_shown && parts_.pairs.pending().test(*index) &&
+            replicate_after_opens(*index) == SendOutcome::NoRoom) {
+            return;  // the open waits with its block
+        }
+        parts_.packets.opens().followed(*index);
+        if (is_shown) {
+            write_early_parts(*index);
+        }
+    }
+}
+
+void ActorReplicator::owe_early_parts(std::uint32_t outer) {
+    parts_.objects.for_each_there_is(outer, [&](std::uint32_t part) {
+        if (part != outer && channel_state(parts_.pairs[part]) == ChannelState::OpenSent &&
+            !parts_.packets.opens().contains(part)) {
+            parts_.pairs.owe_everything(part);
+        }
+    });
+}
+
+void ActorReplicator::write_early_parts(std::uint32_t outer) {
+    bool has_room = true;
+    parts_.objects.for_each_there_is(outer, [&](std::uint32_t part) {
+        if (has_room && parts_.pairs.dormancy().awaits_outer.test(part) &&
+            parts_.pairs.pending().test(part)) {
+            has_room = replicate_after_opens(part) != SendOutcome::NoRoom;
+        }
+    });
+}
+
+SendOutcome ActorReplicator::write_first_blocks() {
+    while (const std::optional<std::uint32_t> index = parts_.packets.opens().first_unfollowed()) {
+        count_type_of(*index);
+        // A hidden object was opened for calls alone, and they carry its state.
+        if (!is_frozen(*index) &&
+            parts_.properties.replicate_properties(*index) == SendOutcome::NoRoom) {
+            return SendOutcome::NoRoom;
+        }
+        // Also where there is nothing to send of it yet.
+        parts_.packets.opens().followed(*index);
+    }
+    write_lost_opens();  // those of parts that were in the way of their outer's block
+    return parts_.packets.has_lost_opens() ? SendOutcome::NoRoom : SendOutcome::Done;
+}
+
+void ActorReplicator::count_type_of(std::uint32_t index) {
+    if (!type_counters_.empty()) {
+        parts_.context.type_counters = &type_counters_[parts_.objects.at(index)->layout_number()];
+    }
+}
+
+SendOutcome ActorReplicator::replicate_after_opens(std::uint32_t index) {
+    if (is_frozen(index)) {
+        parts_.pairs.pending().clear(index);
+        return SendOutcome::Done;
+    }
+    count_type_of(index);
+    switch (channel_state(parts_.pairs[index])) {
+        case ChannelState::Closing:
+            return SendOutcome::Done;  // stays pending; the channel is free once its close is
+                                       // delivered
+        case ChannelState::Closed:
+            if (const SendOutcome outcome = parts_.channels.open_channel(index);
+                outcome != SendOutcome::Done) {
+                return outcome;
+            }
+            // Otherwise it stays pending: the client must have its outer first.
+            return write_first_blocks();
+        default:
+            break;
+    }
+    const SendOutcome outcome = parts_.properties.replicate_properties(index);
+    if (outcome == SendOutcome::Done &&
+        may_have_regular_pairs(parts_.initial_batch, parts_.packets, parts_.order)) {
+        settle(index);
+    }
+    return outcome;
+}
+
+void ActorReplicator::settle(std::uint32_t index) {
+    if (!parts_.pairs.settle(index)) {
+        to_settle_.push_back(index);
+    }
+}
+
+void ActorReplicator::settle_waiting() {
+    for (const std::uint32_t index : to_settle_) {
+        settle(index);
+    }
+    to_settle_room_.note(to_settle_.size());
+    to_settle_.clear();
+}
+
+}  // namespace replayout

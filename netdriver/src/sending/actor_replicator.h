@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+//
+// Replicates one object to one client: opens its channel, or writes what its pair owes. A client
+// sees an object once its open has arrived. So opens that were lost go out before all else, each
+// with the block of its object, and an open that goes out now has the first block in its packet:
+//
+//     packet   [ open A ][ block A ]  [ open B ][ block B ]   [ block C ]
+//                A was lost             B is new                C is shown
+//
+// A pair that was sent everything becomes regular. If the object changed in this flush, the pair
+// waits here until regular pairs have been sent that change.
+#pragma once
+
+#include <replayout/reflection/memory.h>
+#include <replayout/send_properties.h>
+#include <replayout/type_counters.h>
+
+#include "connection_pairs.h"
+#include "hidden_states.h"
+#include "initial_batch.h"
+#include "kept_room.h"
+#include "object_channels.h"
+#include "object_store.h"
+#include "packet_sender.h"
+#include "property_sender.h"
+#include "send_order.h"
+#include "send_outcome.h"
+
+#include <cstdint>
+#include <span>
+
+namespace replayout {
+
+class ActorReplicator {
+  public:
+    /// All of them outlive this.
+    struct Parts {
+        const ObjectStore& objects;
+        ConnectionPairs& pairs;
+        PropertySender& properties;
+        ObjectChannels& channels;
+        HiddenStates& hidden_states;
+        PacketSender& packets;
+        SendContext& context;
+        // They decide whether pairs may be regular.
+        const InitialBatch& initial_batch;
+        const SendOrder& order;
+    };
+
+    /// `type_counters` are by layout number; empty: nobody counts.
+    ActorReplicator(const Parts& parts, std::span<TypeCounters> type_counters,
+                    MemoryResource* scratch);
+    ActorReplicator(const ActorReplicator&) = delete;
+    ActorReplicator& operator=(const ActorReplicator&) = delete;
+
+    /// Replicates the object, after opens that wait.
+    [[nodiscard]] SendOutcome replicate_actor(std::uint32_t index) {
+        if (parts_.packets.has_lost_opens()) {
+            write_lost_opens();  // of this object, it may be
+            if (parts_.packets.has_lost_opens()) {
+                return SendOutcome::NoRoom;
+            }
+        }
+        return replicate_after_opens(index);
+    }
+    /// Writes lost opens, each with the block of its object, as many as find room.
+    void write_lost_opens();
+    /// Writes the first blocks of objects whose opens are in the packet without them.
+    [[nodiscard]] SendOutcome write_first_blocks();
+
+    /// Whether pairs of a connection with these parts may be regular. It needs no replicator, so
+    /// that a tick which only asks touches none.
+    [[nodiscard]] static bool may_have_regular_pairs(const InitialBatch& initial_batch,
+                                                     const PacketSender& packets,
+                                                     const SendOrder& order) noexcept {
+        // Objects that find no room under a cap have an order of their own.
+        return initial_batch.state() == InitialBatch::State::Finished &&
+               (!packets.bandwidth().is_capped() || order.pressure() == 0);
+    }
+    /// Pairs that had to wait become regular. Requires that regular pairs were sent the changes of
+    /// this flush.
+    void settle_waiting();
+    /// Between flushes, see KeptRoom.
+    void trim() { to_settle_room_.trim(to_settle_); }
+
+  private:
+    [[nodiscard]] SendOutcome replicate_after_opens(std::uint32_t index);
+    /// The open of `outer` goes out again. Until it arrives the client throws the blocks of its
+    /// parts away, also of those whose own open has arrived. So all of them is owed anew: a block
+    /// that leans on one of before would show an atomic struct of which the client has half.
+    void owe_early_parts(std::uint32_t outer);
+    /// Writes blocks of those parts whose open has arrived: the client makes them with their outer.
+    void write_early_parts(std::uint32_t outer);
+    /// Blocks that are encoded next count for the layout of this object.
+    void count_type_of(std::uint32_t index);
+    [[nodiscard]] bool is_frozen(std::uint32_t index) const noexcept {
+        return parts_.pairs.dormancy().frozen.test(index);
+    }
+    /// The client was sent all of the object.
+    void settle(std::uint32_t index);
+
+    Parts parts_;
+    std::span<TypeCounters> type_counters_;
+    Vector<std::uint32_t> to_settle_;  // pairs, once regular ones have caught up
+    KeptRoom to_settle_room_;
+};
+
+}  // namespace replayout
