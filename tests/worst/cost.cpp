@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "worst/cost.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <ctime>
 
 #if defined(__clang__)
@@ -64,6 +66,14 @@ std::uint64_t limit_of(Side side, Score score) noexcept {
             return 0;
     }
     return no_limit;
+}
+
+void Costs::take_least(const Costs& again) {
+    found = {};
+    for (std::size_t i = 0; i < notes.size() && i < again.notes.size(); ++i) {
+        notes[i].found.cost = std::min(notes[i].found.cost, again.notes[i].found.cost);
+        find(notes[i]);
+    }
 }
 
 bool CostMeter::is_exact() noexcept {

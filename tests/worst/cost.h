@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "worst/step.h"
 
@@ -44,15 +45,28 @@ struct Costs {
         std::uint64_t cost = 0;
         std::uint32_t place = 0;  ///< which dispatch it was, or after which
     };
+    struct Note {
+        Score score;
+        Found found;
+    };
     std::array<Found, score_count> found;
+    std::vector<Note> notes;  ///< all, in order
 
     [[nodiscard]] Found& of(Score score) noexcept { return found[static_cast<std::size_t>(score)]; }
     [[nodiscard]] const Found& of(Score score) const noexcept {
         return found[static_cast<std::size_t>(score)];
     }
-    void note(Score score, std::uint64_t cost, std::uint32_t place) noexcept {
-        if (cost > of(score).cost) {
-            of(score) = {cost, place};
+    void note(Score score, std::uint64_t cost, std::uint32_t place) {
+        notes.push_back({score, {cost, place}});
+        find(notes.back());
+    }
+    /// Takes of each note the lesser cost, of this play or of `again`, a play of the same script.
+    void take_least(const Costs& again);
+
+  private:
+    void find(const Note& note) noexcept {
+        if (note.found.cost > of(note.score).cost) {
+            of(note.score) = note.found;
         }
     }
 };

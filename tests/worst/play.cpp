@@ -16,12 +16,7 @@ Costs play(const Script& script, std::uint32_t marked) {
 Costs play_least(const Script& script, int times) {
     Costs least = play(script);
     for (int i = 1; i < times && !CostMeter::is_exact(); ++i) {
-        const Costs again = play(script);
-        for (std::size_t score = 0; score < score_count; ++score) {
-            if (again.found[score].cost < least.found[score].cost) {
-                least.found[score] = again.found[score];
-            }
-        }
+        least.take_least(play(script));
     }
     return least;
 }

@@ -12,8 +12,9 @@ namespace replayout::worst {
 /// Each time from the beginning, with ends of its own.
 [[nodiscard]] Costs play(const Script& script, std::uint32_t marked = no_place);
 
-/// The same where instructions are counted. Elsewhere the least of `times` plays, since the clock
-/// counts what else the machine does.
+/// The same where instructions are counted. Elsewhere the least of `times` plays, dispatch by
+/// dispatch: the clock of a thread counts what else the machine does, and in a script of many
+/// dispatches that disturbs one of them in each play.
 [[nodiscard]] Costs play_least(const Script& script, int times);
 
 }  // namespace replayout::worst

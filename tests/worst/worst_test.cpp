@@ -70,6 +70,23 @@ TEST_CASE("Worst packet: any script can be played, and memory and answers are th
     }
 }
 
+TEST_CASE(
+    "Worst packet: of several plays each dispatch counts as in the one that disturbed it least",
+    "[worst]") {
+    Costs costs;
+    costs.note(Score::Datagram, 900, 0);
+    costs.note(Score::Datagram, 20, 1);
+    costs.note(Score::Memory, 7, 1);
+    Costs again;
+    again.note(Score::Datagram, 10, 0);
+    again.note(Score::Datagram, 800, 1);
+    again.note(Score::Memory, 7, 1);
+    costs.take_least(again);
+    CHECK(costs.of(Score::Datagram).cost == 20);
+    CHECK(costs.of(Score::Datagram).place == 1);
+    CHECK(costs.of(Score::Memory).cost == 7);
+}
+
 TEST_CASE("Worst packet: the search keeps the dearest, in order, and one seed makes one choice",
           "[worst]") {
     const test::LogSpy quiet;
