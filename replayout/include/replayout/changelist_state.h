@@ -246,10 +246,6 @@ class ChangelistState {
                RepLayoutCmdType::KeyedArray;
     }
     [[gnu::cold, gnu::noinline]] void refuse_mark(ParentIndex parent) const noexcept;
-    /// owes(), atomic groups not looked at.
-    [[nodiscard]] bool owes_alone(const OwedVersions& position, RepHandle handle) const noexcept;
-    /// Adds to each atomic group of which something is owed what the receiver may not hold of it.
-    void complete_groups(const OwedVersions& position, ChangeMask& owed) const noexcept;
 
     // update() of everything: where all is one long run, and of several.
     bool update_long_run(const CompareRun& run, const void* object, PackageMap& package_map,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/changelist_state.h>
 
+#include <replayout/keyed_array.h>
 #include <replayout/reflection/diagnostics.h>
 #include <replayout/reflection/type.h>
 
@@ -8,11 +9,15 @@
 #include "compare_properties.h"
 #include "differs_from_shadow.h"
 #include "equal_bytes.h"
+#include "marked_words.h"
+#include "owed_handles.h"
+#include "scanned_words.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 #include <string>
+#include <utility>
 
 namespace replayout {
 
@@ -365,6 +370,44 @@ void ChangelistState::finish_changes() {
     previous_.finished();
 }
 
+[[gnu::flatten]] std::uint64_t ChangelistState::update_few_words(std::span<const ToUpdate> objects,
+                                                                 ReplicationCounters& counters) {
+    REPLAYOUT_ASSERT(objects.size() <= 64);
+    // By measuring: far enough for the memory to be there.
+    constexpr std::size_t steps_ahead = 4;
+    MarkedWords marked;
+    ScannedWords scanned;
+    std::uint64_t done = 0;
+    std::uint64_t done_count = 0;
+    std::uint64_t value_count = 0;
+    for (std::size_t i = 0; i < objects.size() + steps_ahead; ++i) {
+        if (i < objects.size()) {
+            objects[i].state->prefetch_values();
+        }
+        const std::size_t now = i - steps_ahead;  // in the first steps it wraps to more than any
+        if (now >= objects.size()) {
+            continue;
+        }
+        const ToUpdate& one = objects[now];
+        const ConstObjectBuffer object(static_cast<const std::byte*>(one.object));
+        std::uint32_t count = 0;
+        if (one.known == Known::Nothing) {
+            count = marked.change(*one.state, object) ? marked.count() : 0;
+        } else if (one.known == Known::LongRunsDiffer) {
+            count = scanned.change(*one.state, object) ? scanned.count() : 0;
+        }
+        if (count != 0) {
+            done |= std::uint64_t{1} << now;
+            ++done_count;
+            value_count += count;
+        }
+    }
+    counters.objects_compared += done_count;
+    counters.objects_changed += done_count;
+    counters.properties_changed += value_count;
+    return done;
+}
+
 void ChangelistState::name_references(NetGUID placeholder, PackageMap& package_map) {
     shadow_.memory().name_references(layout_->root(), shadow_.buffer(), placeholder, package_map);
 }
@@ -433,6 +476,81 @@ void ChangelistState::set_active(ParentIndex parent, bool is_active) {
 void ChangelistState::set_dynamic_condition(ParentIndex parent, LifetimeCondition condition) {
     conditions_.set_dynamic(parent, condition);
     shared_.drop_payloads();  // they were cut to what the condition was
+}
+
+void ChangelistState::collect_owed(const OwedVersions& position, ChangeMask& owed) const {
+    OwedHandles(*this, position).collect(owed);
+}
+
+void ChangelistState::collect_owed(const OwedVersions& position, LifetimeConditionSet passing,
+                                   ChangeMask& owed) const {
+    collect_owed(position, owed);
+    conditions_.filter(passing, owed);
+}
+
+void ChangelistState::collect_newest(ChangeMask& owed) const {
+    owed.reset(layout_->handle_count());
+    history_.collect_newest(owed);
+}
+
+bool ChangelistState::owes(const OwedVersions& position, RepHandle handle) const noexcept {
+    return OwedHandles(*this, position).contains(handle);
+}
+
+VersionInterval ChangelistState::versions_to_repeat(RepHandle handle,
+                                                    Version sent_version) const noexcept {
+    const Version last_changed = this->last_changed(handle);
+    if (is_array(layout_->cmd(layout_->cmd_of(layout_->root(), handle)).type)) {
+        return {0, sent_version};
+    }
+    if (last_changed > sent_version) {
+        // It may be back at what was sent, and is to go all the same: with a loss no pair is exact.
+        return sent_version == 0 ? VersionInterval()
+                                 : VersionInterval{sent_version - 1, sent_version};
+    }
+    return {last_changed - 1, last_changed};
+}
+
+ChangelistState::Pivots ChangelistState::pivots() const noexcept {
+    Pivots pivots;
+    const auto add = [&pivots](Version version) {
+        if (version > pivots.newest) {
+            pivots.before = std::exchange(pivots.newest, version);
+        } else if (version < pivots.newest) {
+            pivots.before = std::max(pivots.before, version);
+        }
+    };
+    for (const RepHandle handle : layout_->keyed_handles()) {
+        const RepLayoutCmd& cmd = layout_->cmd(layout_->cmd_of(layout_->root(), handle));
+        const auto& array = shadow_value<ShadowKeyedArray>(shadow() + cmd.shadow_offset);
+        add(array.membership_version_before);
+        add(array.membership_version);
+    }
+    for (const RepGroup& group : layout_->groups(layout_->root())) {
+        std::for_each(last_changed_.begin() + (group.handle_begin - 1),
+                      last_changed_.begin() + (group.handle_end - 1), add);
+    }
+    return pivots;
+}
+
+bool ChangelistState::must_restart_arrays(const OwedVersions& position,
+                                          const ChangeMask& handles) const noexcept {
+    if (!layout_->has_keyed_arrays()) {
+        return false;
+    }
+    for (std::uint32_t bit = handles.next(0); bit < handles.bit_count();
+         bit = handles.next(bit + 1)) {
+        const RepHandle handle{bit + 1};
+        if (!is_keyed(handle)) {
+            continue;
+        }
+        const RepLayoutCmd& cmd = layout_->cmd(layout_->cmd_of(layout_->root(), handle));
+        if (must_restart(shadow_value<ShadowKeyedArray>(shadow() + cmd.shadow_offset), position,
+                         layout_->limits().array_count_max)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 }  // namespace replayout

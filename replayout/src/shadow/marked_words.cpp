@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#include "marked_words.h"
+
+#include <bit>
+
+namespace replayout {
+
+bool ChangelistState::MarkedWords::find(const ChangelistState& state) {
+    layout_ = nullptr;
+    if (!state.is_only_words_due()) {
+        return false;
+    }
+    const std::uint64_t due = state.due_.words().front();
+    const auto begin = static_cast<std::uint32_t>(std::countr_zero(due));
+    const WordRow& row = state.layout_->word_row(begin);
+    const std::uint64_t marked = due >> begin;
+    const auto count = static_cast<std::uint32_t>(std::bit_width(marked));
+    if ((marked & (marked + 1)) != 0 || !detail::are_few_words(count) || count > row.parent_count) {
+        return false;
+    }
+    words_.begin(state, row.object_offset, row.shadow_offset, marked << (row.handle - 1u));
+    layout_ = state.layout_;
+    due_ = due;
+    return true;
+}
+
+}  // namespace replayout
