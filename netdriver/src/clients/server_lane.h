@@ -70,7 +70,7 @@ struct alignas(64) ServerLane {
     LaneIds ids;
     DueObjects due;                  // scratch
     Vector<std::uint32_t> places;    // likewise: connections that are its to serve
-    LaneBlocks blocks;               // scratch of BundleBuilder
+    LaneBlocks blocks;               // scratch of LaneBundleBuilder
     BundleBytes bundle_bytes;        // where its connections send bundles from
     BundleChoice bundle_choice;      // scratch
     std::uint32_t client_count = 0;  // that belong to it

@@ -31,13 +31,13 @@
 #include <replayout/sending_rep_state.h>
 
 #include "bit_row.h"
-#include "bundle_builder.h"
 #include "flush_changes.h"
 #include "object_store.h"
 #include "packet_sender.h"
 #include "pair_dormancy.h"
 #include "pair_extra.h"
 #include "pair_validator.h"
+#include "regular_receiver.h"
 
 #include <bit>
 #include <cstddef>

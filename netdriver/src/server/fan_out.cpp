@@ -18,6 +18,7 @@ FanOut::FanOut(const ServerEnvironment& environment, const Parts& parts)
       bundles_(parts.objects.store, changes_, parts.values.shared.unasked(),
                environment.settings.config.packet_bytes_max - PacketBuilder::reserved_bytes,
                environment.memory),
+      lane_bundles_(changes_, bundles_, lanes_),
       bundle_order_(parts.objects.store, parts.interest, &environment.memory.scratch) {}
 
 void FanOut::lay_down() {
@@ -163,7 +164,7 @@ void FanOut::build_bundles() {
     const bool may_split = lanes_.count() > 1 && clients_.type_counters().empty() &&
                            !changes_.objects.intersects(parts_.values.alone);
     if (lanes_.is_worth(may_split ? changes_.objects.count() : 0)) {
-        bundles_.build_in_lanes(lanes_, contents, bundle_order_.indices());
+        lane_bundles_.build(contents, bundle_order_.indices());
     } else {
         bundles_.build(lanes_[0].context, contents, bundle_order_.indices(),
                        clients_.type_counters());

@@ -13,6 +13,7 @@
 #include "bundle_order.h"
 #include "destruction_notices.h"
 #include "initial_batches.h"
+#include "lane_bundle_builder.h"
 #include "priorities.h"
 #include "server_clients.h"
 #include "server_lane.h"
@@ -65,6 +66,7 @@ class FanOut {
     ServerLanes& lanes_;
     FlushChanges& changes_;
     BundleBuilder bundles_;
+    LaneBundleBuilder lane_bundles_;
     BundleOrder bundle_order_;
 };
 

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+#include "regular_block_writer.h"
+
+#include <cstring>
+
+#include "packet_builder.h"
+#include "regular_receiver.h"
+
+namespace replayout {
+
+namespace {
+
+[[nodiscard]] const LayoutFacts& facts_of(const RepLayout& layout, LayoutFacts& facts) noexcept {
+    if (facts.layout != &layout) {
+        facts = {&layout, may_be_regular(layout),
+                 layout.handle_count() <= 64 && layout.conditions().is_trivial(),
+                 layout.needs_held_version()};
+    }
+    return facts;
+}
+
+}  // namespace
+
+inline bool RegularBlockWriter::lay_down_row(BundleBlock& block, ChangelistState& state,
+                                             BlockBytes& bytes, SendContext& context) const {
+    const RepLayout& layout = state.layout();
+    if (!bytes.layout_facts.is_simple || !type_counters_.empty()) {
+        return false;
+    }
+    const std::uint64_t handles = state.newest();
+    RowBlock& row = bytes.row;
+    if (!row.is_of(layout, handles)) {
+        row = RowBlock(layout, handles);
+    }
+    if (row.value_count() == 0) {
+        return false;
+    }
+    std::byte* const body =
+        bytes.add_block(block, ObjectStore::channel_of(block.index), row.byte_count());
+    if (body == nullptr) {
+        return false;
+    }
+    row.write(state, body);
+    block.body_bytes = static_cast<std::uint16_t>(row.byte_count());
+    block.property_count = static_cast<std::uint16_t>(row.value_count());
+    // Nobody can have sent any of it before, as it changed in this flush.
+    state.shared().use_newest_in_place(state.version(), state.last_changed());
+    context.counters.values_encoded += row.value_count();
+    return true;
+}
+
+RegularBlockWriter::LaidDown RegularBlockWriter::lay_down(std::uint32_t index, BundleBlock& block,
+                                                          BlockBytes& bytes,
+                                                          SendContext& context) const {
+    NetworkObjectInfo* const info = objects_.at(index);
+    if (info == nullptr) {
+        return LaidDown::Nothing;
+    }
+    ChangelistState& state = info->changelist_state();
+    // What has no version is new, and as its archetype.
+    if (!facts_of(state.layout(), bytes.layout_facts).may_be_regular || state.version() == 0) {
+        return LaidDown::Nothing;
+    }
+    block.index = index;
+    block.version = state.version();
+    if (bytes.layout_facts.needs_held_version) {
+        block.needs_held_version = true;
+        block.is_pivot = state.pivots().newest == block.version;
+    }
+    if (!has_bytes() || !lay_down_row(block, state, bytes, context)) {
+        if (unasked_.test(index)) {
+            return LaidDown::Nothing;
+        }
+        if (!collect_owed(*info, context.scratch.owed)) {
+            return LaidDown::Nothing;
+        }
+        BundleBlock owed = block;  // of its own: who calls has the other one in registers
+        if (contents_ != Contents::Objects &&
+            !(has_bytes() ? lay_down_owed(owed, bytes, context) : measure(owed, bytes, context))) {
+            return LaidDown::Loose;
+        }
+        block = owed;
+    }
+    info->set_bundled(changes_.flush, has_bytes() ? block.version : 0);
+    return LaidDown::Block;
+}
+
+[[gnu::noinline]] bool RegularBlockWriter::collect_owed(const NetworkObjectInfo& info,
+                                                        ChangeMask& owed) const {
+    const ChangelistState& state = info.changelist_state();
+    if (state.layout().has_atomic_groups()) {
+        state.collect_owed(position_before_newest(state), owed);
+    } else {
+        state.collect_newest(owed);
+    }
+    if (!state.layout().conditions().is_trivial()) {
+        state.conditions().filter(regular_conditions(info.facts()), owed);
+    }
+    return owed.any();
+}
+
+[[gnu::noinline]] bool RegularBlockWriter::lay_down_owed(BundleBlock& block, BlockBytes& bytes,
+                                                         SendContext& context) const {
+    const ChannelIndex channel = ObjectStore::channel_of(block.index);
+    bytes.reserve_packet();
+    // Where it will lie at last is known when its length is: not before this.
+    const std::size_t first_place = bytes.next_body(channel);
+    BitWriter body({bytes.data() + first_place, bytes.body_bytes_max(channel)});
+    ReplicationCounters& counters = context.counters;
+    const std::uint64_t sent_before = counters.properties_sent;
+    NetworkObjectInfo& info = *objects_.at(block.index);
+    if (!type_counters_.empty()) {
+        context.type_counters = &type_counters_[info.layout_number()];
+    }
+    OwedVersions position;
+    position.sent_version = block.version - 1;
+    if (bytes.layout_facts.needs_held_version) {
+        position.held_version = held_before_regular(info.changelist_state(), block.version);
+    }
+    if (bytes.layout_facts.needs_held_version &&
+        info.changelist_state().must_restart_arrays(position, context.scratch.owed)) {
+        return false;
+    }
+    const SendResult result =
+        send_properties(info.changelist_state(), position, context.scratch.owed, body, context);
+    block.property_count = static_cast<std::uint16_t>(counters.properties_sent - sent_before);
+    counters.properties_sent = sent_before;  // who takes it sends it
+    if (result != SendResult::Whole || !context.scratch.left_out.empty() ||
+        (bytes.layout_facts.needs_held_version &&
+         context.scratch.array_steps >
+             body.byte_count() * array_steps_per_byte(bytes.room_bytes()))) {
+        return false;
+    }
+    bytes.make_room(channel, body.byte_count());
+    bytes.reserve_packet();
+    bytes.begin_block(block, channel);
+    std::memmove(bytes.data() + bytes.next_body(channel), bytes.data() + first_place,
+                 body.byte_count());
+    bytes.end_block(block, channel, body.byte_count());
+    block.body_bytes = static_cast<std::uint16_t>(body.byte_count());
+    return true;
+}
+
+bool RegularBlockWriter::measure(BundleBlock& block, const BlockBytes& bytes,
+                                 SendContext& context) const {
+    ReplicationCounters uncounted;
+    ChangelistState& state = objects_.at(block.index)->changelist_state();
+    // The game was asked for what its serializers write; of other values nothing is kept here.
+    const SharingLevel sharing =
+        state.layout().has_net_serialize_structs() ? context.sharing : SharingLevel::Off;
+    SendContext apart{context.package_map, uncounted, context.scratch, sharing, nullptr, false};
+    const OwedVersions position = position_before_newest(state);
+    if (state.must_restart_arrays(position, context.scratch.owed)) {
+        return false;
+    }
+    const std::size_t byte_count = measure_block(state, position, context.scratch.owed, apart);
+    block.body_bytes = static_cast<std::uint16_t>(byte_count);
+    return byte_count <= bytes.body_bytes_max(ObjectStore::channel_of(block.index)) &&
+           context.scratch.left_out.empty() &&
+           context.scratch.array_steps <= byte_count * array_steps_per_byte(bytes.room_bytes());
+}
+
+}  // namespace replayout

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+//
+// Lays down the block that every regular pair of an object is owed of what changed in this flush:
+// behind other blocks, in bytes that the caller gives. It changes nothing of its own while it does,
+// so several lanes may use it at a time, each with its own bytes and its own objects.
+#pragma once
+
+#include <replayout/changelist_state.h>
+#include <replayout/send_properties.h>
+
+#include "blocks_ahead.h"
+#include "bundle_run.h"
+#include "flush_changes.h"
+#include "laid_down_blocks.h"
+#include "lane_share.h"
+#include "object_store.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace replayout {
+
+class RegularBlockWriter {
+  public:
+    /// What is known of a block.
+    enum class Contents : std::uint8_t {
+        Objects,   ///< of which object it is
+        Measured,  ///< and how long it is
+        Bytes,     ///< it is laid down
+    };
+
+    /// `unasked`: objects that no client is shown, see SharedValues: they are left out.
+    RegularBlockWriter(const ObjectStore& objects, const FlushChanges& changes,
+                       const BitRow& unasked) noexcept
+        : objects_(objects), changes_(changes), unasked_(unasked) {}
+
+    /// For all blocks of a flush. `type_counters` by layout number; empty: nobody counts.
+    void begin(Contents contents, std::span<TypeCounters> type_counters) noexcept {
+        contents_ = contents;
+        type_counters_ = type_counters;
+    }
+    [[nodiscard]] bool has_bytes() const noexcept { return contents_ == Contents::Bytes; }
+    /// What each value takes is counted by type.
+    [[nodiscard]] bool counts_by_type() const noexcept { return !type_counters_.empty(); }
+
+    /// What became of the attempt to lay down what changed of an object.
+    enum class LaidDown : std::uint8_t {
+        Block,
+        Loose,    ///< it must go alone
+        Nothing,  ///< a regular pair is owed none of it
+    };
+    /// Behind what is laid down in `bytes`. Where blocks are not laid down, none of it is.
+    [[nodiscard]] LaidDown lay_down(std::uint32_t index, BundleBlock& block, BlockBytes& bytes,
+                                    SendContext& context) const;
+
+    /// All objects that changed in these words of a row, in their order: behind `bytes`, and told
+    /// to `blocks`, a BundleRun or LaneBlocks, as far as several of them are alike. Calls
+    /// `lay_down_one(index)` for each of the others, which calls lay_down().
+    template <typename Blocks, typename LayDownOne>
+    void lay_down_words(LaneShare words, BlockBytes& bytes, Blocks& blocks, SendContext& context,
+                        LayDownOne lay_down_one) const {
+        BlocksAhead ahead(objects_, changes_.objects, words);
+        for (std::size_t word = words.begin; word < words.end; ++word) {
+            std::uint64_t left = changes_.objects.word(word);
+            while ((left = lay_down_rows(word, left, bytes, blocks, ahead, context)) != 0) {
+                ahead.step(bytes.row);
+                lay_down_one(static_cast<std::uint32_t>(word << 6) +
+                             static_cast<std::uint32_t>(std::countr_zero(left)));
+                left &= left - 1;
+            }
+        }
+    }
+
+  private:
+    /// The same of most that change (LayoutFacts::is_simple). False: it is something else, or there
+    /// is no room for it, and nothing was done.
+    [[nodiscard]] bool lay_down_row(BundleBlock& block, ChangelistState& state, BlockBytes& bytes,
+                                    SendContext& context) const;
+    /// The same of objects of one word of a row of them, as many as there are in front of which the
+    /// same changed as of the last one, and which have room. Returns the others.
+    template <typename Blocks>
+    [[nodiscard]] std::uint64_t lay_down_rows(std::size_t word, std::uint64_t objects,
+                                              BlockBytes& bytes, Blocks& blocks,
+                                              BlocksAhead& blocks_ahead,
+                                              SendContext& context) const;
+    /// The same of SendScratch::owed. False: it must go alone.
+    [[nodiscard]] bool lay_down_owed(BundleBlock& block, BlockBytes& bytes,
+                                     SendContext& context) const;
+    /// The same, where its length is all that is to be known. Nobody counts it.
+    [[nodiscard]] bool measure(BundleBlock& block, const BlockBytes& bytes,
+                               SendContext& context) const;
+    /// What regular pairs are owed of it. False: nothing.
+    [[nodiscard]] bool collect_owed(const NetworkObjectInfo& info, ChangeMask& owed) const;
+
+    const ObjectStore& objects_;
+    const FlushChanges& changes_;
+    const BitRow& unasked_;
+    Contents contents_ = Contents::Objects;
+    std::span<TypeCounters> type_counters_;
+};
+
+// Of a few values the copy is the least: what is the same for all of them is found out before.
+template <typename Blocks>
+[[gnu::flatten]] std::uint64_t RegularBlockWriter::lay_down_rows(std::size_t word,
+                                                                 std::uint64_t objects,
+                                                                 BlockBytes& bytes, Blocks& blocks,
+                                                                 BlocksAhead& blocks_ahead,
+                                                                 SendContext& context) const {
+    if (objects == 0 || !has_bytes() || !type_counters_.empty() || !bytes.is_row_known()) {
+        return objects;
+    }
+    // Of their own: what is written might be anything else.
+    const RowBlock row = bytes.row;
+    if (row.layout()->needs_held_version()) {
+        return objects;  // each block must say so, and whether it is a pivot
+    }
+    BlocksAhead ahead = blocks_ahead;
+    const ObjectStore& known_objects = objects_;
+    const auto first_index = static_cast<std::uint32_t>(word << 6);
+    const std::uint64_t flush = changes_.flush;
+    const std::uint32_t count_max = blocks.row_count_max();
+    BlockBytes::RowPlace place = bytes.begin_row(row.byte_count());
+    const std::uint32_t room_count =
+        std::min(count_max, static_cast<std::uint32_t>(std::popcount(objects)));
+    BundleBlock* const row_blocks = blocks.begin_row(room_count);
+    std::uint32_t count = 0;
+    std::uint64_t left = objects;
+    for (; left != 0 && count < count_max; left &= left - 1, ++count) {
+        const std::uint32_t index =
+            first_index + static_cast<std::uint32_t>(std::countr_zero(left));
+        const ChannelIndex channel = ObjectStore::channel_of(index);
+        NetworkObjectInfo* const info = known_objects.at(index);
+        if (info == nullptr || !place.has_room(channel)) {
+            break;
+        }
+        ChangelistState& state = info->changelist_state();
+        const Version version = state.version();
+        if (version == 0 || &state.layout() != row.layout() ||
+            !row.is_of(state.layout(), state.newest())) {
+            break;
+        }
+        ahead.step(row);
+        row_blocks[count] =
+            BundleBlock(index, version, place.byte_count, 1, row.value_count(), row.byte_count());
+        row.write(state, place.add(channel, row.byte_count()));
+        state.shared().use_newest_in_place(version, state.last_changed());
+        info->set_bundled(flush, version);
+    }
+    blocks.end_row(room_count - count);
+    if (count > 0) {
+        blocks_ahead = ahead;
+        bytes.end_row(place);
+        const std::uint64_t value_count = std::uint64_t{count} * row.value_count();
+        blocks.count_appended(count, {static_cast<std::uint32_t>(word), objects & ~left},
+                              value_count, count * row.byte_count());
+        context.counters.values_encoded += value_count;
+    }
+    return left;
+}
+
+}  // namespace replayout

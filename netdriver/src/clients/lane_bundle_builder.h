@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+//
+// Builds the run of a flush by lanes, to the byte the same as BundleBuilder::build() makes it:
+//
+//     lanes             each lays down the blocks of its objects    [3][4][9]   [70][71]
+//     driver's thread   cuts: where blocks go, and how their heads are there
+//     lanes             each copies its own there                   [3][4]|[9][70]|[71]
+//
+// A cut depends on all blocks before it, and costs little a block where these are alike
+// (LaneBlocks); what is long is done by the lanes. Of blocks that follow each other in both places
+// all bytes are copied at once.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "bundle_builder.h"
+#include "flush_changes.h"
+#include "lane_blocks.h"
+#include "lane_share.h"
+#include "server_lane.h"
+
+namespace replayout {
+
+class LaneBundleBuilder {
+  public:
+    /// All of them outlive this.
+    LaneBundleBuilder(const FlushChanges& changes, BundleBuilder& bundles,
+                      ServerLanes& lanes) noexcept
+        : changes_(changes), bundles_(bundles), lanes_(lanes) {}
+
+    /// As BundleBuilder::build(); what is counted by type is not counted. Requires more than one
+    /// lane.
+    void build(BundleBuilder::Contents contents, std::span<const std::uint32_t> order);
+
+  private:
+    /// By one lane: the blocks of these objects, and of what changed in these words of a row.
+    void lay_down(ServerLane& lane, LaneShare words, std::span<const std::uint32_t> objects) const;
+    void lay_down_one(std::uint32_t index, LaneBlocks& blocks, SendContext& context) const;
+    /// Cuts what a lane laid down into bundles and packets.
+    void place(LaneBlocks& blocks);
+    /// Copies it where it was placed.
+    void copy_placed(const LaneBlocks& blocks);
+    void copy_placed_bytes(const LaneBlocks& blocks);
+
+    const FlushChanges& changes_;
+    BundleBuilder& bundles_;
+    ServerLanes& lanes_;
+};
+
+}  // namespace replayout
