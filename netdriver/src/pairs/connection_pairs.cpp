@@ -13,16 +13,14 @@ ConnectionPairs::ConnectionPairs(const ObjectStore& objects, const FlushChanges&
       changes_(changes),
       packets_(packets),
       pairs_(Allocator<SendingRepState>(&memory.pairs)),
-      peer_(peer),
+      regular_(&memory.pairs),
+      conditions_(peer),
       resource_(&memory.pairs),
       validation_resource_(&memory.validation),
       pending_(resource_),
       placed_(resource_),
-      regular_(resource_),
       tracked_(resource_),
-      with_extra_(resource_),
-      extras_before_(Allocator<std::uint32_t>(resource_)),
-      extras_(Allocator<std::pair<std::uint32_t, PairExtra>>(resource_)),
+      extras_(resource_),
       deltas_(Allocator<std::pair<std::uint32_t, DeltaStates>>(resource_)),
       dormancy_(resource_) {}
 
@@ -36,7 +34,7 @@ void ConnectionPairs::grow() {
         grow_row(pairs_, objects_.slot_count(), SendingRepState());
         pending_.grow(objects_.slot_count());
         regular_.grow(objects_.slot_count());
-        dormancy_.resting_words.grow(static_cast<std::uint32_t>(regular_.word_count()));
+        dormancy_.resting_words.grow(static_cast<std::uint32_t>(regular_.row().word_count()));
     }
 }
 
@@ -44,15 +42,7 @@ PairExtra& ConnectionPairs::extra_of(std::uint32_t index) {
     if (PairExtra* const extra = find_extra(index)) {
         return *extra;
     }
-    PairExtra extra(packets_.sequence_behind_open(), resource_);
-    with_extra_.grow(index + 1);
-    grow_row(extras_before_, with_extra_.word_count(), static_cast<std::uint32_t>(extras_.size()));
-    PairExtra& added = extras_.emplace(index, std::move(extra)).first->second;
-    with_extra_.set(index);
-    for (std::size_t word = (index >> 6) + 1; word < extras_before_.size(); ++word) {
-        ++extras_before_[word];
-    }
-    return added;
+    return extras_.add(index, PairExtra(packets_.sequence_behind_open(), resource_));
 }
 
 CompleteVersions* ConnectionPairs::tracked(std::uint32_t index) noexcept {
@@ -73,7 +63,7 @@ CompleteVersions& ConnectionPairs::track(std::uint32_t index) {
 }
 
 void ConnectionPairs::erase_extra(std::uint32_t index) noexcept {
-    if (!with_extra_.test(index)) {
+    if (!extras_.contains(index)) {
         return;
     }
     if (tracked_.test(index)) {
@@ -81,19 +71,14 @@ void ConnectionPairs::erase_extra(std::uint32_t index) noexcept {
         tracked_.clear(index);
         --tracked_count_;
     }
-    extras_.erase(extras_.nth(place_of_extra(index)));
-    with_extra_.clear(index);
-    for (std::size_t word = (index >> 6) + 1; word < extras_before_.size(); ++word) {
-        --extras_before_[word];
-    }
+    extras_.erase(index);
 }
 
 void ConnectionPairs::mark_changed() {
     grow();
-    if (regular_count_ == objects_.object_count()) {
+    if (regular_.count() == objects_.object_count()) {
         // Most often, of who sees everything.
-        are_changed_regular_ = true;
-        has_changed_regular_ = changes_.has_any();
+        regular_.note_changed(changes_.has_any(), true);
         return;
     }
     std::uint64_t regular = 0;
@@ -101,7 +86,7 @@ void ConnectionPairs::mark_changed() {
     std::size_t visited = 0;
     for_each_stirring_word(changes_, [&](std::uint32_t word) {
         const std::uint64_t changed = changes_.objects.word(word);
-        const std::uint64_t left = changed & ~regular_.word(word);
+        const std::uint64_t left = changed & ~regular_.row().word(word);
         regular |= changed ^ left;
         ++visited;
         if (left == 0) {
@@ -119,15 +104,14 @@ void ConnectionPairs::mark_changed() {
         }
     });
     REPLAYOUT_ASSERT(visited == changes_.words.size() || do_resting_words_rest());
-    are_changed_regular_ = others == 0 && visited == changes_.words.size();
-    has_changed_regular_ = regular != 0;
+    regular_.note_changed(regular != 0, others == 0 && visited == changes_.words.size());
 }
 
 bool ConnectionPairs::do_resting_words_rest() const noexcept {
     for (const std::uint32_t word : changes_.words) {
         const std::uint64_t resting =
             dormancy_.dormant.word(word) | dormancy_.irrelevant.word(word);
-        if (dormancy_.resting_words.test(word) && (~resting | regular_.word(word)) != 0) {
+        if (dormancy_.resting_words.test(word) && (~resting | regular_.row().word(word)) != 0) {
             return false;
         }
     }
@@ -135,9 +119,9 @@ bool ConnectionPairs::do_resting_words_rest() const noexcept {
 }
 
 SendingRepState& ConnectionPairs::reset(std::uint32_t index) noexcept {
-    are_changed_regular_ = false;
-    if (regular_.test(index)) {
-        clear_regular(index);
+    regular_.note_reset();
+    if (regular_.contains(index)) {
+        regular_.remove(index);
     }
     placed_.erase(index);
     pairs_[index] = SendingRepState();
@@ -157,7 +141,7 @@ bool ConnectionPairs::may_be_regular(std::uint32_t index) const {
         return false;
     }
     const PairExtra* extra = find_extra(index);
-    return (extra == nullptr || extra->is_at_rest()) && meets_regular_conditions(index) &&
+    return (extra == nullptr || extra->is_at_rest()) && conditions_.are_regular(*info) &&
            (!state.layout().needs_held_version() || holds_pivot(index));
 }
 
@@ -184,10 +168,10 @@ Version ConnectionPairs::held_version(std::uint32_t index, const SendingRepState
 
 void ConnectionPairs::leave_regular(std::uint32_t index) noexcept {
     pairs_[index].catch_up(regular_version(index));
-    if (has_held_regular_) {
+    if (regular_.has_held()) {
         hold_version(index);
     }
-    clear_regular(index);
+    regular_.remove(index);
     if (is_behind(index)) {
         pending().set(index);
     }
@@ -208,13 +192,6 @@ void ConnectionPairs::pivot_sent(std::uint32_t index) noexcept {
     if (PairExtra* const extra = find_extra(index)) {
         extra->held_max = objects_.at(index)->changelist_state().pivots().before;
     }
-}
-
-bool ConnectionPairs::meets_regular_conditions(std::uint32_t index) const {
-    const NetworkObjectInfo& info = *objects_.at(index);
-    const LifetimeConditionSet conditions = info.changelist_state().layout().conditions();
-    return conditions.is_trivial() ||
-           (passing_of(index) & conditions) == (regular_conditions(info.facts()) & conditions);
 }
 
 DeltaStates* ConnectionPairs::deltas_of(std::uint32_t index) {
@@ -303,6 +280,47 @@ std::optional<ConnectionShadow> ConnectionPairs::connection_shadow(std::uint32_t
     return ConnectionShadow(objects_.at(index)->changelist_state(), position, passing_of(index));
 }
 
+LifetimeConditionSet ConnectionPairs::passing_of(std::uint32_t index) const {
+    return conditions_.passing(objects_.at(index)->facts(), is_initial(pairs_[index]));
+}
+
+void ConnectionPairs::facts_changed(std::uint32_t index, const ObjectFacts& before,
+                                    const ObjectFacts& after) {
+    grow();
+    const NetworkObjectInfo& info = *objects_.at(index);
+    conditions_.for_each_shown(info, before, after,
+                               [&](const RepRange& handles) { owe_from_start(index, handles); });
+    if (!info.changelist_state().layout().conditions().is_trivial()) {
+        (void)edit(index);  // it may meet others than most from now on
+    }
+}
+
+void ConnectionPairs::dynamic_condition_changed(std::uint32_t index, ParentIndex parent,
+                                                LifetimeCondition after) {
+    grow();
+    const NetworkObjectInfo& info = *objects_.at(index);
+    const ChangelistState& state = info.changelist_state();
+    if (conditions_.shows(info.facts(), is_initial(pairs_[index]),
+                          state.conditions().condition_of(parent), after)) {
+        const RepParentCmd& cmd = state.layout().parents()[parent.value];
+        owe_from_start(index, {cmd.first_handle, cmd.first_handle + cmd.handle_count});
+    }
+}
+
+void ConnectionPairs::set_is_replay(bool is_replay) {
+    grow();
+    PairConditions after = conditions_;
+    after.set_is_replay(is_replay);
+    for (std::uint32_t index = 0; index < objects_.slot_count(); ++index) {
+        if (const NetworkObjectInfo* const info = objects_.at(index)) {
+            conditions_.for_each_shown(
+                *info, after, [&](const RepRange& handles) { owe_from_start(index, handles); });
+            (void)edit(index);
+        }
+    }
+    conditions_ = after;
+}
+
 void ConnectionPairs::begin(std::uint32_t index) {
     if (dormancy_.kept.test(index)) {
         start_over(index);
@@ -329,12 +347,13 @@ void ConnectionPairs::begin(std::uint32_t index) {
 void ConnectionPairs::start_over(std::uint32_t index) {
     placed_.erase(index);
     SendingRepState& pair = edit(index);
-    const ObjectFacts& facts = objects_.at(index)->facts();
-    const LifetimeConditionSet was = passing_conditions(flags_of(index, facts));
+    const bool was_initial = is_initial(pair);
     set_channel_state(pair, ChannelState::OpenSent);
     owe_what_is_initial(index);
     // What is sent only at first may have changed since the object was opened the first time.
-    owe_turned_on(index, was, passing_conditions(flags_of(index, facts)));
+    if (!was_initial) {
+        owe_initial_from_start(index, RepRange());
+    }
 }
 
 void ConnectionPairs::add_lost_part(std::uint32_t index, const LostPart& part, PairExtra* extra) {
@@ -361,13 +380,47 @@ void ConnectionPairs::owe_again(std::uint32_t index, RepHandle handle) {
     pending().set(index);
     const NetworkObjectInfo& info = *objects_.at(index);
     const ChangelistState& state = info.changelist_state();
-    if (state.conditions().is_initial(handle, passing_conditions(flags_for(info.facts())))) {
+    if (state.conditions().is_initial(handle, conditions_.passing(info.facts(), false))) {
         owe_initial(index, RepRange::of(handle));  // it did not arrive, as if its block were lost
         return;
     }
     const VersionInterval versions = state.versions_to_repeat(handle, (*this)[index].sent_version);
     if (!versions.is_empty()) {
         owe_part(index, {versions, RepRange::of(handle)});
+    }
+}
+
+void ConnectionPairs::owe_what_is_initial(std::uint32_t index) {
+    set_initial(edit(index), true);
+    if (PairExtra* extra = find_extra(index)) {
+        extra->is_initial_lost = true;
+    }
+}
+
+void ConnectionPairs::owe_initial(std::uint32_t index, const RepRange& range) {
+    owe_what_is_initial(index);
+    placed_.erase(index);
+    owe_initial_from_start(index, range);  // what changed of it since was passed over
+}
+
+void ConnectionPairs::owe_initial_from_start(std::uint32_t index, const RepRange& range) {
+    conditions_.for_each_initial(*objects_.at(index), range,
+                                 [&](const RepRange& handles) { owe_from_start(index, handles); });
+}
+
+void ConnectionPairs::owe_from_start(std::uint32_t index, const RepRange& handles) {
+    const VersionInterval all{0, (*this)[index].sent_version};
+    if (!has_object(index) || all.is_empty()) {
+        return;  // it will be sent everything that it may see
+    }
+    note_lost_while_paused(index, handles, all);
+    owe_part(index, {all, handles});
+    if (CompleteVersions* complete = tracked(index)) {
+        complete->began_to_see_more();
+        find_extra(index)->ahead.stop();
+    }
+    if (!dormancy_.is_resting(index)) {
+        pending().set(index);
     }
 }
 

@@ -3,8 +3,12 @@
 // The pairs of one connection of a server with all objects: what each was sent, lost and owes. It
 // sends nothing; who does asks here, and says here what became of it.
 //
-// A pair is twelve bytes in a row by object index; what is rare lies beside it: PairExtra, and
-// DeltaStates where the layout has deltas.
+// A pair is twelve bytes in a row by object index. Beside the row stand
+//
+//     RegularPairs      which pairs are regular
+//     PairConditions    what the connection is to an object, and so what it may see of it
+//     PairExtras        what is rare; and DeltaStates where the layout has deltas
+//     PairDormancy      which objects are dormant, hidden or about to go
 //
 // Most pairs are regular: the channel is open, everything was sent as of the last flush, nothing is
 // lost, and the client meets the conditions that most do. Of these nothing but a bit is kept up to
@@ -34,12 +38,13 @@
 #include "flush_changes.h"
 #include "object_store.h"
 #include "packet_sender.h"
+#include "pair_conditions.h"
 #include "pair_dormancy.h"
-#include "pair_extra.h"
+#include "pair_extras.h"
 #include "pair_validator.h"
+#include "regular_pairs.h"
 #include "regular_receiver.h"
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -92,33 +97,34 @@ class ConnectionPairs {
 
     // Regular pairs
 
-    [[nodiscard]] const BitRow& regular() const noexcept { return regular_; }
+    [[nodiscard]] const BitRow& regular() const noexcept { return regular_.row(); }
     /// Of a connection that is closing none is: its slots may have other objects by now.
     [[nodiscard]] bool is_regular(std::uint32_t index) const noexcept {
-        return regular_.test(index) && packets_.sent().window().has_objects();
+        return regular_.contains(index) && packets_.sent().window().has_objects();
     }
     /// What changed, but for what is regular, sleeps or is not shown, is pending. In each flush.
     void mark_changed();
     /// Of what changed in this flush some pairs were regular, when mark_changed() was called.
-    [[nodiscard]] bool has_changed_regular() const noexcept { return has_changed_regular_; }
+    [[nodiscard]] bool has_changed_regular() const noexcept { return regular_.has_changed(); }
     /// All are, and still.
-    [[nodiscard]] bool are_changed_regular() const noexcept { return are_changed_regular_; }
+    [[nodiscard]] bool are_changed_regular() const noexcept { return regular_.are_all_changed(); }
     /// What is owed of it was sent: it becomes regular, if it may be. False: not before
     /// caught_up(), as regular pairs are yet to be sent what changed of it.
     [[nodiscard]] bool settle(std::uint32_t index) {
         if (is_behind(index)) {
             return false;
         }
-        if (may_be_regular(index) && !regular_.test(index)) {
-            regular_.set(index);
-            ++regular_count_;
-            has_held_regular_ = has_held_regular_ || needs_held_version(index);
+        if (may_be_regular(index) && !regular_.contains(index)) {
+            regular_.add(index);
+            if (!regular_.has_held() && needs_held_version(index)) {
+                regular_.note_held();
+            }
         }
         return true;
     }
     /// Of the changes of this flush regular pairs have been sent what they are owed, or are regular
     /// no more.
-    void caught_up() noexcept { caught_up_flush_ = changes_.flush; }
+    void caught_up() noexcept { regular_.caught_up(changes_.flush); }
     /// After caught_up(): the version of this flush is a pivot (ChangelistState::pivots). The pair
     /// is not regular any more, as until that has arrived it may be owed what others are not.
     void pivot_sent(std::uint32_t index) noexcept;
@@ -126,7 +132,8 @@ class ConnectionPairs {
     template <typename Visitor>
     void for_each_regular(const FlushChanges& changes, Visitor visit) {
         for_each_stirring_word(changes, [&](std::uint32_t word) {
-            BitRow::for_each_in_word(word, changes.objects.word(word) & regular_.word(word), visit);
+            BitRow::for_each_in_word(word, changes.objects.word(word) & regular_.row().word(word),
+                                     visit);
         });
     }
     /// Calls `visit(word)` for each word of a row in which something changed, but for those of
@@ -160,10 +167,10 @@ class ConnectionPairs {
 
     /// Null: there is none.
     [[nodiscard]] PairExtra* find_extra(std::uint32_t index) noexcept {
-        return with_extra_.test(index) ? &extras_.nth(place_of_extra(index))->second : nullptr;
+        return extras_.find(index);
     }
     [[nodiscard]] const PairExtra* find_extra(std::uint32_t index) const noexcept {
-        return with_extra_.test(index) ? &extras_.nth(place_of_extra(index))->second : nullptr;
+        return extras_.find(index);
     }
     /// Valid until another one is made.
     [[nodiscard]] PairExtra& extra_of(std::uint32_t index);
@@ -211,7 +218,9 @@ class ConnectionPairs {
     // What the connection is to an object
 
     /// Not initial.
-    [[nodiscard]] ReplicationFlags flags_for(const ObjectFacts& facts) const noexcept;
+    [[nodiscard]] ReplicationFlags flags_for(const ObjectFacts& facts) const noexcept {
+        return conditions_.flags_for(facts);
+    }
     [[nodiscard]] LifetimeConditionSet passing_of(std::uint32_t index) const;
     /// The object of that slot is something else to this connection from now on than it was.
     void facts_changed(std::uint32_t index, const ObjectFacts& before, const ObjectFacts& after);
@@ -248,18 +257,6 @@ class ConnectionPairs {
     void note_lost_while_paused(std::uint32_t index, const RepRange& range, VersionInterval lost);
 
   private:
-    /// Requires that it has one. O(1).
-    [[nodiscard]] std::size_t place_of_extra(std::uint32_t index) const noexcept {
-        const std::size_t word = index >> 6;
-        const std::uint64_t before =
-            with_extra_.word(word) & ((std::uint64_t{1} << (index & 63)) - 1);
-        // Where few pairs have one there is none before it.
-        const std::size_t place =
-            extras_before_[word] +
-            (before == 0 ? 0u : static_cast<std::uint32_t>(std::popcount(before)));
-        REPLAYOUT_ASSERT(extras_.nth(place)->first == index);
-        return place;
-    }
     /// For an assertion.
     [[nodiscard]] bool do_resting_words_rest() const noexcept;
     /// Up to which version a regular pair was sent everything.
@@ -268,7 +265,7 @@ class ConnectionPairs {
     }
     /// The object changed in this flush, and regular pairs were not sent that yet.
     [[nodiscard]] bool is_behind(std::uint32_t index) const noexcept {
-        return caught_up_flush_ != changes_.flush && changes_.objects.test(index);
+        return !regular_.have_caught_up(changes_.flush) && changes_.objects.test(index);
     }
     [[nodiscard]] bool may_be_regular(std::uint32_t index) const;
     /// Up to which version a regular pair that was sent `version` holds everything for certain, as
@@ -287,21 +284,13 @@ class ConnectionPairs {
         return objects_.at(index)->changelist_state().layout().needs_held_version();
     }
     [[nodiscard]] bool holds_pivot(std::uint32_t index) const noexcept;
-    void clear_regular(std::uint32_t index) noexcept {
-        regular_.clear(index);
-        --regular_count_;
-        are_changed_regular_ = false;
-    }
-    [[nodiscard]] bool meets_regular_conditions(std::uint32_t index) const;
-    [[nodiscard]] ReplicationFlags flags_of(std::uint32_t index,
-                                            const ObjectFacts& facts) const noexcept;
     /// The channel opens again over the object that the client kept.
     void start_over(std::uint32_t index);
     /// A loss is about to be noted in the pair.
     void add_lost_part(std::uint32_t index, const LostPart& part, PairExtra* extra);
-    /// Owes what a receiver sees by `after` and did not by `before`.
-    void owe_turned_on(std::uint32_t index, LifetimeConditionSet before,
-                       LifetimeConditionSet after);
+    /// All that ever changed of what is sent only at first is owed, as far as it lies in that
+    /// range.
+    void owe_initial_from_start(std::uint32_t index, const RepRange& range);
     /// All that ever changed of these is owed.
     void owe_from_start(std::uint32_t index, const RepRange& handles);
 
@@ -309,26 +298,18 @@ class ConnectionPairs {
     const ObjectStore& objects_;
     const FlushChanges& changes_;
     PacketSender& packets_;
-    std::uint64_t caught_up_flush_ = 0;
-    Vector<SendingRepState> pairs_;    // by object index
-    std::uint32_t regular_count_ = 0;  // of regular_
-    std::uint32_t tracked_count_ = 0;  // of tracked_
-    bool are_changed_regular_ = false;
-    bool has_changed_regular_ = false;
-    bool has_held_regular_ = false;          // one with pivots has been regular
+    Vector<SendingRepState> pairs_;          // by object index
+    std::uint32_t tracked_count_ = 0;        // of tracked_
     mutable bool may_have_pending_ = false;  // else there are none
     bool is_validating_ = false;             // validator_.has_value(), which lies further away
-    bool is_replay_ = false;
-    PeerId peer_;
+    RegularPairs regular_;
+    PairConditions conditions_;
     MemoryResource* resource_;  // of what scales with pairs
     MemoryResource* validation_resource_;
     BitRow pending_;
-    BitRow placed_;  // empty without a cap
-    BitRow regular_;
-    BitRow tracked_;                            // those with an extra that tells complete versions
-    BitRow with_extra_;                         // most have none, which a bit tells sooner
-    Vector<std::uint32_t> extras_before_;       // by word of with_extra_: how many in those before
-    FlatMap<std::uint32_t, PairExtra> extras_;  // by object index
+    BitRow placed_;   // empty without a cap
+    BitRow tracked_;  // those with an extra that tells complete versions
+    PairExtras extras_;
     FlatMap<std::uint32_t, DeltaStates> deltas_;  // by object index
     PairDormancy dormancy_;
     std::optional<PairValidator> validator_;

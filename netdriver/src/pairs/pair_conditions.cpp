@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+#include "pair_conditions.h"
+
+#include "regular_receiver.h"
+
+namespace replayout {
+
+bool PairConditions::are_regular_among(LifetimeConditionSet conditions,
+                                       const ObjectFacts& facts) const noexcept {
+    return (passing(facts, false) & conditions) == (regular_conditions(facts) & conditions);
+}
+
+bool PairConditions::shows(const ObjectFacts& facts, bool is_initial, LifetimeCondition before,
+                           LifetimeCondition after) const noexcept {
+    const ReplicationFlags flags = flags_of(facts, is_initial);
+    // What was sent only at first may be old by now.
+    return passes(after, flags) && (!passes(before, flags) || is_initial_condition(before));
+}
+
+}  // namespace replayout

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#include "pair_extras.h"
+
+#include "row_growth.h"
+
+namespace replayout {
+
+PairExtra& PairExtras::add(std::uint32_t index, PairExtra&& extra) {
+    REPLAYOUT_ASSERT(!contains(index));
+    present_.grow(index + 1);
+    grow_row(counts_before_, present_.word_count(), static_cast<std::uint32_t>(extras_.size()));
+    PairExtra& added = extras_.emplace(index, std::move(extra)).first->second;
+    present_.set(index);
+    for (std::size_t word = (index >> 6) + 1; word < counts_before_.size(); ++word) {
+        ++counts_before_[word];
+    }
+    return added;
+}
+
+void PairExtras::erase(std::uint32_t index) noexcept {
+    extras_.erase(extras_.nth(place_of(index)));
+    present_.clear(index);
+    for (std::size_t word = (index >> 6) + 1; word < counts_before_.size(); ++word) {
+        --counts_before_[word];
+    }
+}
+
+}  // namespace replayout

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+//
+// The extras of the pairs of one connection. Most pairs have none, which a bit tells without a look
+// at the list. Where the extra of a pair stands in the list is counted from the bits, not searched.
+#pragma once
+
+#include <replayout/reflection/diagnostics.h>
+#include <replayout/reflection/memory.h>
+
+#include "bit_row.h"
+#include "pair_extra.h"
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace replayout {
+
+class PairExtras {
+  public:
+    explicit PairExtras(MemoryResource* resource)
+        : present_(resource),
+          counts_before_(Allocator<std::uint32_t>(resource)),
+          extras_(Allocator<std::pair<std::uint32_t, PairExtra>>(resource)) {}
+
+    [[nodiscard]] bool contains(std::uint32_t index) const noexcept { return present_.test(index); }
+    /// Null if the pair has none. O(1).
+    [[nodiscard]] PairExtra* find(std::uint32_t index) noexcept {
+        return present_.test(index) ? &extras_.nth(place_of(index))->second : nullptr;
+    }
+    [[nodiscard]] const PairExtra* find(std::uint32_t index) const noexcept {
+        return present_.test(index) ? &extras_.nth(place_of(index))->second : nullptr;
+    }
+    /// Requires that the pair has none. What it returns is valid until another one is added.
+    PairExtra& add(std::uint32_t index, PairExtra&& extra);
+    /// Requires that the pair has one.
+    void erase(std::uint32_t index) noexcept;
+
+  private:
+    /// Requires that the pair has one.
+    [[nodiscard]] std::size_t place_of(std::uint32_t index) const noexcept {
+        const std::size_t word = index >> 6;
+        const std::uint64_t before = present_.word(word) & ((std::uint64_t{1} << (index & 63)) - 1);
+        // Where few pairs have one there is none before it.
+        const std::size_t place =
+            counts_before_[word] +
+            (before == 0 ? 0u : static_cast<std::uint32_t>(std::popcount(before)));
+        REPLAYOUT_ASSERT(extras_.nth(place)->first == index);
+        return place;
+    }
+
+    BitRow present_;                            // the pairs that have one
+    Vector<std::uint32_t> counts_before_;       // by word of present_: how many in those before
+    FlatMap<std::uint32_t, PairExtra> extras_;  // by object index
+};
+
+}  // namespace replayout
