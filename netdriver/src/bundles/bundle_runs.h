@@ -34,10 +34,10 @@ class BundleRuns {
     /// Gives back runs and room that were not needed lately, see KeptRoom. Requires that the
     /// current run is empty, and of that flush.
     void trim(std::uint64_t flush);
-    /// Of runs that somebody still holds `old_flushes` after their own, what nobody waits for goes.
-    /// A client that answers late, or never, would keep the list of all that changed for each flush
-    /// in its window. `mark_held(run, held)` says what is under way of one, as
-    /// SentPackets::mark_held() does.
+    /// Drops what nobody waits for from runs that are still held `old_flushes` after their own
+    /// flush. Otherwise a client that answers late, or never, would keep the list of all that
+    /// changed for each flush in its window. `mark_held(run, held)` marks the blocks of a run that
+    /// are under way, as SentPackets::mark_held() does.
     template <typename MarkHeld>
     void thin_old(std::uint64_t flush, MarkHeld mark_held) {
         if (runs_.size() <= old_flushes) {
@@ -54,7 +54,7 @@ class BundleRuns {
     static constexpr std::uint64_t old_flushes = 16;
 
   private:
-    /// Once it is old, and again where others may have had their answers since.
+    /// Once a run is old, and again when other clients may have had their answers since.
     [[nodiscard]] static constexpr bool is_turn_to_thin(std::uint64_t flushes) noexcept {
         return flushes >= old_flushes && std::has_single_bit(flushes);
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Lays down the block that every regular pair of an object is owed of what changed in this flush:
-// behind other blocks, in bytes that the caller gives. It changes nothing of its own while it does,
-// so several lanes may use it at a time, each with its own bytes and its own objects.
+// Lays down the block that every regular pair of an object is owed for the changes of this flush,
+// in bytes that the caller gives. It changes none of its own members meanwhile, so several lanes
+// may use it at a time, each with its own bytes and its own objects.
 #pragma once
 
 #include <replayout/changelist_state.h>
@@ -27,9 +27,9 @@ class RegularBlockWriter {
   public:
     /// What is known of a block.
     enum class Contents : std::uint8_t {
-        Objects,   ///< of which object it is
-        Measured,  ///< and how long it is
-        Bytes,     ///< it is laid down
+        Objects,   ///< its object alone
+        Measured,  ///< its length, too
+        Bytes,     ///< its bytes: it is laid down
     };
 
     /// `unasked`: objects that no client is shown, see SharedValues: they are left out.
@@ -37,13 +37,13 @@ class RegularBlockWriter {
                        const BitRow& unasked) noexcept
         : objects_(objects), changes_(changes), unasked_(unasked) {}
 
-    /// For all blocks of a flush. `type_counters` by layout number; empty: nobody counts.
+    /// Begins a flush. `type_counters` by layout number; empty: values are not counted by type.
     void begin(Contents contents, std::span<TypeCounters> type_counters) noexcept {
         contents_ = contents;
         type_counters_ = type_counters;
     }
     [[nodiscard]] bool has_bytes() const noexcept { return contents_ == Contents::Bytes; }
-    /// What each value takes is counted by type.
+    /// Whether what each value takes is counted by type.
     [[nodiscard]] bool counts_by_type() const noexcept { return !type_counters_.empty(); }
 
     /// What became of the attempt to lay down what changed of an object.
@@ -52,13 +52,14 @@ class RegularBlockWriter {
         Loose,    ///< it must go alone
         Nothing,  ///< a regular pair is owed none of it
     };
-    /// Behind what is laid down in `bytes`. Where blocks are not laid down, none of it is.
+    /// Lays down what changed of one object, after the blocks that `bytes` has. Writes no bytes
+    /// unless has_bytes().
     [[nodiscard]] LaidDown lay_down(std::uint32_t index, BundleBlock& block, BlockBytes& bytes,
                                     SendContext& context) const;
 
-    /// All objects that changed in these words of a row, in their order: behind `bytes`, and told
-    /// to `blocks`, a BundleRun or LaneBlocks, as far as several of them are alike. Calls
-    /// `lay_down_one(index)` for each of the others, which calls lay_down().
+    /// Lays down what changed of all objects in these words of a row, in their order. Objects of
+    /// which the same changed go to `bytes` and `blocks`, a BundleRun or LaneBlocks, several at
+    /// once. Calls `lay_down_one(index)`, which calls lay_down(), for each of the others.
     template <typename Blocks, typename LayDownOne>
     void lay_down_words(LaneShare words, BlockBytes& bytes, Blocks& blocks, SendContext& context,
                         LayDownOne lay_down_one) const {
@@ -75,24 +76,24 @@ class RegularBlockWriter {
     }
 
   private:
-    /// The same of most that change (LayoutFacts::is_simple). False: it is something else, or there
-    /// is no room for it, and nothing was done.
+    /// lay_down() for most objects that change (LayoutFacts::is_simple). False: the object is none
+    /// of these, or there is no room for its block, and nothing was done.
     [[nodiscard]] bool lay_down_row(BundleBlock& block, ChangelistState& state, BlockBytes& bytes,
                                     SendContext& context) const;
-    /// The same of objects of one word of a row of them, as many as there are in front of which the
-    /// same changed as of the last one, and which have room. Returns the others.
+    /// The same for objects of one word of a row, from the first one on, as long as the same
+    /// changed as in the last block and there is room. Returns the others.
     template <typename Blocks>
     [[nodiscard]] std::uint64_t lay_down_rows(std::size_t word, std::uint64_t objects,
                                               BlockBytes& bytes, Blocks& blocks,
                                               BlocksAhead& blocks_ahead,
                                               SendContext& context) const;
-    /// The same of SendScratch::owed. False: it must go alone.
+    /// Lays down what SendScratch::owed holds. False: the object must go alone.
     [[nodiscard]] bool lay_down_owed(BundleBlock& block, BlockBytes& bytes,
                                      SendContext& context) const;
-    /// The same, where its length is all that is to be known. Nobody counts it.
+    /// Finds the length of that block alone, and counts nothing.
     [[nodiscard]] bool measure(BundleBlock& block, const BlockBytes& bytes,
                                SendContext& context) const;
-    /// What regular pairs are owed of it. False: nothing.
+    /// Makes `owed` what regular pairs are owed of the object. False: nothing.
     [[nodiscard]] bool collect_owed(const NetworkObjectInfo& info, ChangeMask& owed) const;
 
     const ObjectStore& objects_;

@@ -7,8 +7,8 @@
 //     lanes             each copies its own there                   [3][4]|[9][70]|[71]
 //
 // A cut depends on all blocks before it, and costs little a block where these are alike
-// (LaneBlocks); what is long is done by the lanes. Of blocks that follow each other in both places
-// all bytes are copied at once.
+// (LaneBlocks); the lanes do what takes long. Blocks that follow each other in both places are
+// copied at once.
 #pragma once
 
 #include <cstdint>
@@ -24,17 +24,18 @@ namespace replayout {
 
 class LaneBundleBuilder {
   public:
-    /// All of them outlive this.
+    /// `changes`, `bundles` and `lanes` must outlive this.
     LaneBundleBuilder(const FlushChanges& changes, BundleBuilder& bundles,
                       ServerLanes& lanes) noexcept
         : changes_(changes), bundles_(bundles), lanes_(lanes) {}
 
-    /// As BundleBuilder::build(); what is counted by type is not counted. Requires more than one
-    /// lane.
+    /// Makes the run of this flush, as BundleBuilder::build() does, but counts no values by type.
+    /// Requires more than one lane.
     void build(BundleBuilder::Contents contents, std::span<const std::uint32_t> order);
 
   private:
-    /// By one lane: the blocks of these objects, and of what changed in these words of a row.
+    /// Lays down, in one lane, the blocks of `objects` and of all that changed in these words of a
+    /// row.
     void lay_down(ServerLane& lane, LaneShare words, std::span<const std::uint32_t> objects) const;
     void lay_down_one(std::uint32_t index, LaneBlocks& blocks, SendContext& context) const;
     /// Cuts what a lane laid down into bundles and packets.

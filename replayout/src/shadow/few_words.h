@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Four to eight words side by side that change together, in any object of one class, and nothing
-// else does. Most that changes does so, as everything that moves. What there is to know of these
-// words is found once, so an object takes no more than the words themselves.
+// Four to eight words side by side that change together, in any object of one class, while nothing
+// else of it does. Most changes are like that: everything that moves makes them. What there is to
+// know of these words is found once, so an object costs only the words themselves.
 #pragma once
 
 #include <replayout/changelist_state.h>
@@ -36,7 +36,7 @@ class ChangelistState::FewWords {
     }
     [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
 
-    /// They become what they are in the object. False, and nothing done: some are it already, or
+    /// Makes the words what they are in the object. False, and nothing done: some do not differ, or
     /// nothing of the object ever changed.
     [[nodiscard]] [[gnu::always_inline]] inline bool change(ChangelistState& state,
                                                             ConstObjectBuffer object) const;
