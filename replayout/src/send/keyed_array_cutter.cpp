@@ -29,11 +29,11 @@ std::optional<KeyedPart> KeyedArrayCutter::find_stretch(std::uint64_t place) {
         KeyedPart part;
         part.places = {place, is_any_full ? full->begin : RepRange::no_element_end};
         part.span = {array_.first_from(place), index_of(part.places.end)};
-        part.has_deletions = place == 0 || plan_.may_overflow;
+        part.has_deletions = place == 0 || keyed_.plan().may_overflow();
         if (place == 0 && !scratch_.keys.empty()) {
             return part;
         }
-        const std::uint32_t first = properties_.find_owed_element(handle_, plan_, part.span);
+        const std::uint32_t first = keyed_.plan().find_owed_element(part.span);
         if (first < part.span.end) {
             part.span.begin = first;
             part.places.begin = place_of_key(array_.items[array_.by_key[first]].key);
@@ -139,7 +139,7 @@ bool KeyedArrayCutter::try_write(const KeyedPart& part) {
 
 void KeyedArrayCutter::write_once(const KeyedPart& part) {
     write_change_mask(writer_, scratch_.part, EmptySet::Impossible);
-    properties_.write_keyed_part(handle_, plan_, part, writer_);
+    keyed_.write_part(part, writer_);
     writer_.finish_byte();
 }
 

@@ -8,6 +8,7 @@
 //     parts      [deletions, elements]    [full set][..]
 #pragma once
 
+#include "keyed_array_writer.h"
 #include "property_writer.h"
 
 #include <optional>
@@ -19,11 +20,12 @@ class KeyedArrayCutter {
     KeyedArrayCutter(const ShadowKeyedArray& array, PropertyWriter& properties, RepHandle handle,
                      BitWriter& writer, SendScratch& scratch)
         : array_(array),
-          properties_(properties),
+          keyed_(properties.keyed_array(handle)),
           scratch_(scratch),
           handle_(handle),
-          writer_(writer),
-          plan_(properties.plan_keyed_parts(handle)) {}
+          writer_(writer) {
+        keyed_.plan_parts();
+    }
 
     /// Writes what fits of what is owed from `place` on. Nothing when none fits.
     [[nodiscard]] std::optional<KeyedPart> write(std::uint64_t place);
@@ -53,12 +55,11 @@ class KeyedArrayCutter {
     [[nodiscard]] bool may_cut(std::uint32_t end) const noexcept;
 
     const ShadowKeyedArray& array_;
-    PropertyWriter& properties_;
+    KeyedArrayWriter keyed_;
     SendScratch& scratch_;
     RepHandle handle_;
     BitWriter& writer_;
     BitWriter::Mark start_ = writer_.mark();
-    KeyedPlan plan_;
 };
 
 }  // namespace replayout
