@@ -262,10 +262,6 @@ class RepLayout {
     friend class RepLayoutBuilder;
     friend class CompatibleLayoutBuilder;
     explicit RepLayout(MemoryResource* resource);
-    [[nodiscard]] Status add_functions(const RepLayoutOptions& options, MemoryResource* resource);
-    [[nodiscard]] Status add_functions_of(const Type& type, std::uint32_t object_offset,
-                                          const RepLayoutOptions& options,
-                                          MemoryResource* resource);
 
     CompareRun only_run_;  // a copy: one look fewer for each object
     const TypeRegistry* registry_ = nullptr;

@@ -392,20 +392,22 @@ void CompatibleLayoutBuilder::finish_scopes() {
     }
 }
 
-Result<std::unique_ptr<RepLayout>> RepLayout::create_compatible(
-    const TypeRegistry& registry, const RepLayout* local, std::span<const std::byte> description,
-    LayoutPolicy policy, MemoryResource* resource) {
+Result<std::unique_ptr<RepLayout>> create_compatible_layout(const TypeRegistry& registry,
+                                                            const RepLayout* local,
+                                                            std::span<const std::byte> description,
+                                                            LayoutPolicy policy,
+                                                            MemoryResource* resource) {
     if (local != nullptr && local->is_receive_only()) {
-        return Error{
-            ErrorCode::InvalidArgument,
-            "layout of \"" + local->name_ + "\": it is only read with; give the one of create()"};
+        return Error{ErrorCode::InvalidArgument,
+                     "layout of \"" + std::string(local->name()) +
+                         "\": it is only read with; give the one of create()"};
     }
     Result<LayoutDescription> read = read_layout_description(description);
     if (!read) {
         return read.error();
     }
     if (local != nullptr && local->name() != read->name) {
-        return Error{ErrorCode::IncompatibleLayout, "layout of \"" + local->name_ +
+        return Error{ErrorCode::IncompatibleLayout, "layout of \"" + std::string(local->name()) +
                                                         "\": the sender describes a \"" +
                                                         shortened(read->name) + "\""};
     }
@@ -420,7 +422,7 @@ Result<std::unique_ptr<RepLayout>> RepLayout::create_compatible(
     }
     const Vector<std::byte> ours = describe_layout(*local, resource);
     if (!std::equal(ours.begin(), ours.end(), description.begin(), description.end())) {
-        const auto& diagnostics = (*layout)->diagnostics_;
+        const std::span<const std::string> diagnostics = (*layout)->diagnostics();
         return Error{ErrorCode::IncompatibleLayout,
                      diagnostics.empty()
                          ? "layout of \"" + name + "\": order or limits are not the sender's"

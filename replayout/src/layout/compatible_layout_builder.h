@@ -8,7 +8,9 @@
 
 #include "layout_description_reader.h"
 
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -70,5 +72,11 @@ class CompatibleLayoutBuilder {
     std::size_t unsaid_count_ = 0;  // differences beyond those in diagnostics
     Error error_;
 };
+
+/// Does what RepLayout::create_compatible() promises: reads `description`, makes the layout, and
+/// judges by `policy` how it differs from `local`.
+[[nodiscard]] Result<std::unique_ptr<RepLayout>> create_compatible_layout(
+    const TypeRegistry& registry, const RepLayout* local, std::span<const std::byte> description,
+    LayoutPolicy policy, MemoryResource* resource);
 
 }  // namespace replayout

@@ -2,6 +2,8 @@
 #include <replayout/rep_layout.h>
 #include <replayout/shadow_state.h>
 
+#include "compatible_layout_builder.h"
+#include "rep_function_builder.h"
 #include "rep_layout_builder.h"
 
 #include <algorithm>
@@ -47,18 +49,45 @@ Result<std::unique_ptr<RepLayout>> RepLayout::create(const TypeRegistry& registr
     Result<std::unique_ptr<RepLayout>> layout = RepLayoutBuilder(type, options, resource).build();
     if (layout) {
         (*layout)->registry_ = &registry;
-        const Status status = (*layout)->add_functions(options, resource);
+        RepFunctionBuilder functions(**layout, options, resource);
+        const Status status = functions.build();
         if (!status) {
             return status.error();
         }
+        (*layout)->fingerprint_ = functions.fingerprint();
+        (*layout)->functions_ = functions.take();
     }
     return layout;
+}
+
+Result<std::unique_ptr<RepLayout>> RepLayout::create_compatible(
+    const TypeRegistry& registry, const RepLayout* local, std::span<const std::byte> description,
+    LayoutPolicy policy, MemoryResource* resource) {
+    return create_compatible_layout(registry, local, description, policy, resource);
 }
 
 std::optional<ParentIndex> RepLayout::find_parent(std::string_view name) const noexcept {
     for (std::size_t i = 0; i < parents_.size(); ++i) {
         if (parents_[i].property->name == name) {
             return ParentIndex{static_cast<std::uint16_t>(i)};
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<FunctionIndex> RepLayout::find_function(std::string_view name) const noexcept {
+    for (std::size_t i = 0; i < functions_.size(); ++i) {
+        if (functions_[i].function->name == name) {
+            return FunctionIndex{static_cast<std::uint16_t>(i)};
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<FunctionIndex> RepLayout::find_function(TypeKey function) const noexcept {
+    for (std::size_t i = 0; i < functions_.size() && !function.is_null(); ++i) {
+        if (functions_[i].function->key == function) {
+            return FunctionIndex{static_cast<std::uint16_t>(i)};
         }
     }
     return std::nullopt;

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#include "rep_function_builder.h"
+
+#include <replayout/shadow_state.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace replayout {
+
+namespace {
+
+// As many as commands, so that an index fits 16 bits.
+constexpr std::size_t function_count_max = 65'534;
+
+constexpr FunctionFlags flags_on_wire = FunctionFlags::Server | FunctionFlags::Client |
+                                        FunctionFlags::Multicast | FunctionFlags::Remote |
+                                        FunctionFlags::Reliable;
+
+[[nodiscard]] bool is_remote(const Function& function) noexcept {
+    return has_flag(function.flags, FunctionFlags::Server | FunctionFlags::Client |
+                                        FunctionFlags::Multicast | FunctionFlags::Remote);
+}
+
+}  // namespace
+
+Status RepFunctionBuilder::build() {
+    if (layout_.type().kind() != TypeKind::Class) {
+        return {};
+    }
+    return add_functions_of(layout_.type(), 0);
+}
+
+Status RepFunctionBuilder::add_functions_of(const Type& type, std::uint32_t object_offset) {
+    if (type.base() != nullptr) {
+        Status status = add_functions_of(*type.base(), object_offset + type.base_offset());
+        if (!status) {
+            return status;
+        }
+    }
+    for (const Function& function : type.functions()) {
+        if (!is_remote(function)) {
+            continue;
+        }
+        Status status = add(function, object_offset);
+        if (!status) {
+            return status;
+        }
+    }
+    return {};
+}
+
+Status RepFunctionBuilder::add(const Function& function, std::uint32_t object_offset) {
+    if (functions_.size() >= function_count_max) {
+        return Error{ErrorCode::TooManyFunctions, "layout of \"" + std::string(layout_.name()) +
+                                                      "\": function \"" + function.name +
+                                                      "\" is one too many"};
+    }
+    RepFunction added{&function, object_offset, nullptr};
+    if (function.parameters != nullptr) {
+        Result<std::unique_ptr<RepLayout>> parameters =
+            RepLayout::create(layout_.registry(), *function.parameters,
+                              {options_.limits, nullptr, options_.is_unquantised}, resource_);
+        if (!parameters) {
+            return Error{parameters.error().code, "function \"" + function.name + "\" of \"" +
+                                                      std::string(layout_.name()) +
+                                                      "\": " + parameters.error().message};
+        }
+        added.parameters = std::move(*parameters);
+    }
+    functions_.push_back(std::move(added));
+    return {};
+}
+
+Digest128 RepFunctionBuilder::fingerprint() const {
+    if (functions_.empty()) {
+        return layout_.fingerprint();
+    }
+    Fingerprint fingerprint;
+    fingerprint.add("replayout functions 1");
+    fingerprint.add(layout_.fingerprint());
+    for (const RepFunction& function : functions_) {
+        fingerprint.add(function.function->name);
+        fingerprint.add(static_cast<std::uint64_t>(function.function->flags) &
+                        static_cast<std::uint64_t>(flags_on_wire));
+        fingerprint.add(function.parameters != nullptr ? function.parameters->fingerprint()
+                                                       : Digest128{});
+    }
+    return fingerprint.digest();
+}
+
+}  // namespace replayout
