@@ -102,7 +102,7 @@ GROUPS = [
         netdriver/unet/src/network_reader.cpp
         netdriver/syncvar/src/server/owner_values.cpp
         netdriver/syncvar/src/server/state_sender.cpp
-        netdriver/syncvar/src/behaviours/sync_collection.cpp
+        netdriver/syncvar/src/behaviours/collection_end.cpp
         netdriver/syncvar/src/sections/sync_section.cpp
         netdriver/unet/src/unet_messages.cpp
         netdriver/unet/src/unet_packet.cpp

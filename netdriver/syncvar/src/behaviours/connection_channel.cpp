@@ -2,12 +2,12 @@
 #include "connection_channel.h"
 
 #include "client_parts.h"
+#include "server_end.h"
 #include "wanted_collections.h"
 
 #include <replayout/reflection/type_builder.h>
 #include <replayout/syncvar/behaviour_builder.h>
 #include <replayout/syncvar/network_identity.h>
-#include <replayout/syncvar/network_server.h>
 
 namespace replayout::syncvar::detail {
 
@@ -37,23 +37,23 @@ Result<const NetworkPrefab*> ConnectionChannel::add_to(NetworkTypes& types) {
 }
 
 void ConnectionChannel::ready() {
-    server().ready(identity().connection_to_client());
+    server_end_of(identity()).ready(identity().connection_to_client());
 }
 
 void ConnectionChannel::add_player() {
-    server().add_player(identity().connection_to_client());
+    server_end_of(identity()).add_player(identity().connection_to_client());
 }
 
 void ConnectionChannel::not_ready_heard() {
-    server().not_ready_heard(identity().connection_to_client());
+    server_end_of(identity()).not_ready_heard(identity().connection_to_client());
 }
 
 void ConnectionChannel::collections_wanted(const CollectionsWanted& wanted) {
-    server().collections_wanted(identity().connection_to_client(), wanted);
+    server_end_of(identity()).collections_wanted(identity().connection_to_client(), wanted);
 }
 
 void ConnectionChannel::spawn_started() {
-    client_parts().readiness.spawn_started();
+    client_parts_of(identity()).readiness.spawn_started();
 }
 
 void ConnectionChannel::spawn_batch(const SpawnBatch& /*batch*/) {
@@ -61,15 +61,15 @@ void ConnectionChannel::spawn_batch(const SpawnBatch& /*batch*/) {
 }
 
 void ConnectionChannel::spawn_finished() {
-    client_parts().readiness.spawn_finished();
+    client_parts_of(identity()).readiness.spawn_finished();
 }
 
 void ConnectionChannel::not_ready() {
-    client_parts().readiness.not_ready();
+    client_parts_of(identity()).readiness.not_ready();
 }
 
 void ConnectionChannel::collection_part(const CollectionPart& part) {
-    client_parts().wanted.part_received(part);
+    client_parts_of(identity()).wanted.part_received(part);
 }
 
 }  // namespace replayout::syncvar::detail

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "behaviour_section.h"
+#include "inside.h"
 #include "prefab_description.h"
 #include "prefab_members.h"
+#include "server_end.h"
 #include "stored_references.h"
 
 #include <replayout/reflection/hash.h>
 #include <replayout/syncvar/network_identity.h>
 #include <replayout/syncvar/network_prefab.h>
-#include <replayout/syncvar/network_server.h>
 
 #include <algorithm>
 #include <memory>
@@ -89,7 +90,7 @@ Status NetworkPrefab::create_layout(const TypeRegistry& registry) {
     StoredReferences::clear_all(*archetype_);  // It outlives all objects.
     RepLayoutOptions options;
     options.limits = options_.limits;
-    options.archetype = archetype_->block();
+    options.archetype = detail::Inside::of(*archetype_).components.block();
     Result<std::unique_ptr<RepLayout>> layout = RepLayout::create(registry, *type_, options);
     if (!layout) {
         return layout.error();
@@ -114,8 +115,9 @@ void NetworkPrefab::call_function(void* block, const void* params, void* place) 
     // not.
     NetworkIdentity& identity = Place::behaviour_at(block, place).identity();
     constexpr FunctionFlags for_clients = FunctionFlags::Multicast | FunctionFlags::Client;
-    if (identity.is_server() && has_flag(called.function.flags, for_clients) &&
-        !identity.server_->host_hears(identity, called.function, params, place)) {
+    detail::ServerEnd* const server = detail::Inside::of(identity).server.end;
+    if (server != nullptr && has_flag(called.function.flags, for_clients) &&
+        !server->host_hears(identity, called.function, params, place)) {
         return;
     }
     run_function(block, params, place);

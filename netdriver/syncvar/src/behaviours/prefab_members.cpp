@@ -3,118 +3,138 @@
 
 #include "behaviour_section.h"
 #include "client_parts.h"
+#include "inside.h"
+#include "received_section.h"
+#include "server_end.h"
 
-#include <replayout/syncvar/network_identity.h>
-#include <replayout/syncvar/network_server.h>
-#include <replayout/syncvar/sync_collection.h>
+#include <replayout/syncvar/collection_end.h>
 
 namespace replayout::syncvar {
+
+namespace {
+
+/// On a client: the behaviour reads the section. One that it could not read is counted and logged.
+void receive(detail::ObjectComponent& component, const detail::SectionParameters& section,
+             bool initial_state) {
+    const std::string misread = detail::read_section(component, section, initial_state);
+    if (!misread.empty()) {
+        detail::client_parts_of(component.identity())
+            .log.write_failure(&NetworkClientCounters::sections_misread, misread);
+    }
+}
+
+}  // namespace
+
+detail::ObjectComponent& NetworkPrefab::Members::component_at(void* block,
+                                                              const void* place) noexcept {
+    return detail::Inside::of(Place::behaviour_at(block, place));
+}
+
+detail::CollectionEnd& NetworkPrefab::Members::collection_at(
+    const detail::ObjectComponent& component, const void* place) noexcept {
+    return component.collection(static_cast<const Place*>(place)->index);
+}
 
 // Notifies.
 
 void NetworkPrefab::Members::tell_received(void* block, const void* previous, void* place) {
-    const Place& received = *static_cast<const Place*>(place);
-    Place::behaviour_at(block, place).sync_var_received(received.index, previous);
+    const std::uint32_t variable = static_cast<const Place*>(place)->index;
+    detail::ObjectComponent& component = component_at(block, place);
+    component.owner().note_received(variable);
+    component.hooks().value_received(component, variable, previous);
 }
 
 void NetworkPrefab::Members::tell_items(void* block, const void* /*previous*/, void* place) {
-    NetworkBehaviour& behaviour = Place::behaviour_at(block, place);
-    behaviour.collection(static_cast<const Place*>(place)->index).items_received();
+    collection_at(component_at(block, place), place).items_received();
 }
 
 void NetworkPrefab::Members::tell_initial_section(void* block, const void* /*previous*/,
                                                   void* place) {
-    NetworkBehaviour& behaviour = Place::behaviour_at(block, place);
-    detail::SectionParameters& section = behaviour.section().state.section;
-    behaviour.section_received(section, true);
+    detail::ObjectComponent& component = component_at(block, place);
+    detail::SectionParameters& section = component.section().state.section;
+    receive(component, section, true);
     section.bytes = {};
 }
 
 // Collections. A multicast runs on the server, too, which has it all.
 
 void NetworkPrefab::Members::receive_changes(void* block, const void* params, void* place) {
-    const NetworkBehaviour& behaviour = Place::behaviour_at(block, place);
-    if (!behaviour.is_server()) {
-        behaviour.collection(static_cast<const Place*>(place)->index).receive_changes(params);
+    const detail::ObjectComponent& component = component_at(block, place);
+    if (!component.identity().is_server()) {
+        collection_at(component, place).receive_changes(params);
     }
 }
 
 void NetworkPrefab::Members::receive_items(void* block, const void* params, void* place) {
-    const NetworkBehaviour& behaviour = Place::behaviour_at(block, place);
-    if (!behaviour.is_server()) {
-        behaviour.collection(static_cast<const Place*>(place)->index).receive_state(params);
+    const detail::ObjectComponent& component = component_at(block, place);
+    if (!component.identity().is_server()) {
+        collection_at(component, place).receive_state(params);
     }
 }
 
 void NetworkPrefab::Members::receive_from_owner(void* block, const void* params, void* place) {
-    NetworkBehaviour& behaviour = Place::behaviour_at(block, place);
-    if (behaviour.is_server()) {
-        behaviour.server().take_operations(
-            behaviour, behaviour.collection(static_cast<const Place*>(place)->index), params);
+    detail::ObjectComponent& component = component_at(block, place);
+    if (detail::ServerEnd* server = detail::Inside::of(component.identity()).server.end) {
+        server->take_operations(component, collection_at(component, place), params);
     }
 }
 
 void NetworkPrefab::Members::receive_as_owner(void* block, const void* params, void* place) {
-    const NetworkBehaviour& behaviour = Place::behaviour_at(block, place);
-    if (!behaviour.is_server()) {
-        behaviour.collection(static_cast<const Place*>(place)->index).receive_as_owner(params);
+    const detail::ObjectComponent& component = component_at(block, place);
+    if (!component.identity().is_server()) {
+        collection_at(component, place).receive_as_owner(params);
     }
 }
 
 void NetworkPrefab::Members::receive_as_last_owner(void* block, const void* params, void* place) {
-    const NetworkBehaviour& behaviour = Place::behaviour_at(block, place);
-    if (!behaviour.is_server()) {
-        behaviour.collection(static_cast<const Place*>(place)->index).receive_as_last_owner(params);
+    const detail::ObjectComponent& component = component_at(block, place);
+    if (!component.identity().is_server()) {
+        collection_at(component, place).receive_as_last_owner(params);
     }
 }
 
 // Sections.
 
 void NetworkPrefab::Members::receive_section(void* block, const void* params, void* place) {
-    NetworkBehaviour& behaviour = Place::behaviour_at(block, place);
-    if (behaviour.is_server()) {
+    detail::ObjectComponent& component = component_at(block, place);
+    if (component.identity().is_server()) {
         return;
     }
     const detail::SectionParameters& received =
         static_cast<const detail::SectionCall*>(params)->section;
-    std::uint32_t& number = behaviour.section().state.section.number;
+    std::uint32_t& number = component.section().state.section.number;
     // The initial section contains earlier sections. One after a gap is for clients that have those
     // between.
     if (received.number == number) {
         ++number;
-        behaviour.section_received(received, false);
+        receive(component, received, false);
     }
 }
 
 void NetworkPrefab::Members::receive_initial_section(void* block, const void* params, void* place) {
-    NetworkBehaviour& behaviour = Place::behaviour_at(block, place);
-    if (behaviour.is_server()) {
+    detail::ObjectComponent& component = component_at(block, place);
+    if (component.identity().is_server()) {
         return;
     }
     const detail::SectionParameters& received =
         static_cast<const detail::SectionCall*>(params)->section;
-    behaviour.section().state.section.number = received.number;
-    behaviour.section_received(received, true);
+    component.section().state.section.number = received.number;
+    receive(component, received, true);
 }
 
 // SyncVars of owners.
 
 void NetworkPrefab::Members::take_from_owner(void* block, const void* params, void* place) {
-    NetworkBehaviour& behaviour = Place::behaviour_at(block, place);
-    const std::byte* section = static_cast<const std::byte*>(params);
-    behaviour.server().take_section(behaviour, *reinterpret_cast<const NetworkBehaviour*>(
-                                                   section + behaviour.type_->behaviour_offset));
+    detail::ObjectComponent& component = component_at(block, place);
+    detail::server_end_of(component.identity())
+        .take_section(component, detail::ReceivedSection(params, component.type()));
 }
 
 void NetworkPrefab::Members::take_from_server(void* block, const void* params, void* place) {
-    NetworkBehaviour& behaviour = Place::behaviour_at(block, place);
-    if (behaviour.identity().client_ == nullptr) {
-        return;  // a host has it already
-    }
-    const std::byte* section = static_cast<const std::byte*>(params);
-    behaviour.client_parts().updates.take_section(
-        behaviour,
-        *reinterpret_cast<const NetworkBehaviour*>(section + behaviour.type_->behaviour_offset));
+    detail::ObjectComponent& component = component_at(block, place);
+    if (detail::ClientParts* client = detail::Inside::of(component.identity()).client.end) {
+        client->updates.take_section(component, detail::ReceivedSection(params, component.type()));
+    }  // else a host, which has it already
 }
 
 }  // namespace replayout::syncvar

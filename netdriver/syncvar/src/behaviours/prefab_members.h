@@ -11,6 +11,11 @@
 
 namespace replayout::syncvar {
 
+namespace detail {
+class CollectionEnd;
+class ObjectComponent;
+}  // namespace detail
+
 class NetworkPrefab::Members {
   public:
     Members() = default;
@@ -45,6 +50,11 @@ class NetworkPrefab::Members {
     static void take_from_server(void* block, const void* params, void* place);
 
   private:
+    [[nodiscard]] static detail::ObjectComponent& component_at(void* block,
+                                                               const void* place) noexcept;
+    [[nodiscard]] static detail::CollectionEnd& collection_at(
+        const detail::ObjectComponent& component, const void* place) noexcept;
+
     std::deque<Place> places_;
 };
 

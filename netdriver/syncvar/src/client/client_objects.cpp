@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "client_objects.h"
 
+#include "inside.h"
+
 #include <replayout/reflection/diagnostics.h>
 
 #include <cstdint>
@@ -12,7 +14,7 @@ NetworkIdentity& NetworkClient::ClientObjects::instantiate(const NetworkPrefab& 
     auto made = std::make_unique<NetworkIdentity>(prefab, resource_);
     NetworkIdentity& object = *made;
     objects_.emplace(&object, std::move(made));
-    object.references_ = &references_;
+    detail::Inside::of(object).references = &references_;
     references_.object_made(object);
     return object;
 }
@@ -26,30 +28,32 @@ void NetworkClient::ClientObjects::destroy(NetworkIdentity& object) {
                      "destroy: the server shows net id %llu, a \"%s\": only it destroys that",
                      static_cast<unsigned long long>(object.net_id()),
                      object.prefab().name().c_str());
-    object.is_gone_ = true;
+    detail::Inside::of(object).is_gone = true;
     has_gone_ = true;
     references_.object_left(object);
 }
 
 bool NetworkClient::ClientObjects::is_leaving(ObjectHandle handle) const noexcept {
-    const auto* named =
-        reinterpret_cast<const NetworkIdentity*>(static_cast<std::uintptr_t>(handle.value));
+    const NetworkIdentity* const named = detail::object_of(handle);
     const auto found = handle.is_null() ? objects_.end() : objects_.find(named);
-    return found != objects_.end() && named->is_spawned() && !named->is_kept_ &&
+    return found != objects_.end() && named->is_spawned() &&
+           !detail::Inside::of(*named).client.is_kept &&
            driver_.role_of(handle).role == NetRole::None;
 }
 
 void NetworkClient::ClientObjects::free_gone() {
     has_gone_ = false;
     references_.forget_gone();
-    std::erase_if(objects_, [](const auto& entry) { return entry.second->is_gone_; });
+    std::erase_if(objects_,
+                  [](const auto& entry) { return detail::Inside::of(*entry.second).is_gone; });
 }
 
 void NetworkClient::ClientObjects::detach() {
     for (const auto& [key, object] : objects_) {
-        object->net_id_ = 0;
-        object->client_ = nullptr;
-        object->references_ = nullptr;
+        detail::ObjectParts& parts = detail::Inside::of(*object);
+        parts.net_id = 0;
+        parts.client.end = nullptr;
+        parts.references = nullptr;
     }
 }
 

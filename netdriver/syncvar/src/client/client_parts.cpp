@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "client_parts.h"
 
+#include "inside.h"
+
+#include <replayout/reflection/diagnostics.h>
+
 namespace replayout::syncvar::detail {
 
 ClientParts::ClientParts(NetworkClient& client, const NetDriverSettings& settings,
@@ -19,5 +23,15 @@ ClientParts::ClientParts(NetworkClient& client, const NetDriverSettings& setting
       starts(driver, spawned, roles, waiting),
       readiness(*this),
       wanted(*this, resource_of(settings)) {}
+
+ClientParts& client_parts_of(const NetworkIdentity& object) noexcept {
+    ClientParts* const parts = Inside::of(object).client.end;
+    if (parts == nullptr) [[unlikely]] {
+        replayout::detail::fail_assertion(
+            "client: this object is not shown by a client: a host has server()", __FILE__,
+            __LINE__);
+    }
+    return *parts;
+}
 
 }  // namespace replayout::syncvar::detail

@@ -44,4 +44,7 @@ struct ClientParts {
     NetworkClient::WantedCollections wanted;
 };
 
+/// The parts of the client that shows the object. Requires that one does; if not, the process ends.
+[[nodiscard]] ClientParts& client_parts_of(const NetworkIdentity& object) noexcept;
+
 }  // namespace replayout::syncvar::detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "client_roles.h"
 
+#include "inside.h"
 #include "owner_updates.h"
 #include "spawned_objects.h"
 
@@ -14,15 +15,15 @@ void NetworkClient::ClientRoles::object_spawned(NetworkIdentity& object) {
 
 void NetworkClient::ClientRoles::role_changed(NetworkIdentity& object, const ObjectRole& role) {
     if (role.is_owned && !object.is_owned()) {
-        for (NetworkBehaviour* component : object.components()) {
-            component->received_bits_ = 0;
+        for (NetworkBehaviour* behaviour : object.components()) {
+            detail::Inside::of(*behaviour).owner().forget_received();
         }
         updates_.object_changed(object);
     }
-    if (object.is_started_) {
+    if (detail::LocalRole& local = detail::Inside::of(object).local; local.is_started()) {
         tell(object, role);
     } else {
-        object.role_ = role;
+        local.set_role(role);
     }
 }
 
@@ -30,7 +31,8 @@ void NetworkClient::ClientRoles::tell(NetworkIdentity& object, const ObjectRole&
     if (role.is_player) {
         local_player_ = &object;
     }
-    object.tell_role(role);
+    detail::ObjectParts& parts = detail::Inside::of(object);
+    parts.local.tell(parts.components, role);
     if (!role.is_player) {
         forget_player(object);
     }

@@ -2,11 +2,12 @@
 #include <replayout/syncvar/network_client.h>
 
 #include "client_parts.h"
+#include "inside.h"
 #include "update_scope.h"
 
 #include <replayout/reflection/diagnostics.h>
+#include <replayout/syncvar/collection_end.h>
 #include <replayout/syncvar/network_prefab.h>
-#include <replayout/syncvar/sync_collection.h>
 
 #include <memory>
 #include <utility>
@@ -203,14 +204,14 @@ ObjectHandle NetworkClient::spawn(const SpawnInfo& info) {
     if (is_channel) {
         parts_->readiness.channel_came(*object);
     }
-    return object->handle();
+    return detail::handle_of(*object);
 }
 
 void NetworkClient::despawn(ObjectHandle handle, ChannelCloseReason reason) {
-    NetworkIdentity& object = NetworkIdentity::of(handle);
+    NetworkIdentity& object = *detail::object_of(handle);
     if (&object == parts_->readiness.channel()) {
         parts_->readiness.channel_left();
-        object.net_id_ = 0;
+        detail::Inside::of(object).net_id = 0;
         destroy(object);
         return;
     }
@@ -219,7 +220,7 @@ void NetworkClient::despawn(ObjectHandle handle, ChannelCloseReason reason) {
 
 void NetworkClient::role_changed(ObjectHandle object, const ObjectRole& /*previous*/,
                                  const ObjectRole& role) {
-    parts_->roles.role_changed(NetworkIdentity::of(object), role);
+    parts_->roles.role_changed(*detail::object_of(object), role);
 }
 
 void NetworkClient::peer_left(PeerId /*peer*/, CloseReason reason) {
@@ -227,10 +228,10 @@ void NetworkClient::peer_left(PeerId /*peer*/, CloseReason reason) {
 }
 
 bool NetworkClient::may_run_call(ObjectHandle handle, const Function& function, bool is_last) {
-    NetworkIdentity& object = NetworkIdentity::of(handle);
+    NetworkIdentity& object = *detail::object_of(handle);
     // What brings state is taken at once, and waits by itself where it has something to tell.
-    const bool is_games = function.thunk.call == NetworkPrefab::call_function;
-    if (!is_games || &object == parts_->readiness.channel() || !object.must_wait()) {
+    if (!detail::Inside::is_games(function) || &object == parts_->readiness.channel() ||
+        !detail::Inside::of(object).must_wait()) {
         return true;
     }
     // It goes, or too many wait: it starts before the batch is whole.
@@ -238,20 +239,21 @@ bool NetworkClient::may_run_call(ObjectHandle handle, const Function& function, 
 }
 
 void* NetworkClient::object_memory(ObjectHandle object) {
-    return NetworkIdentity::of(object).block();
+    return detail::Inside::of(*detail::object_of(object)).components.block();
 }
 
 std::uint64_t NetworkClient::kept_bytes(ObjectHandle handle) {
-    const NetworkIdentity& object = NetworkIdentity::of(handle);
+    const NetworkIdentity& object = *detail::object_of(handle);
     const NetworkPrefab& prefab = object.prefab();
     std::uint64_t bytes = 0;
-    for (NetworkBehaviour* component : object.components()) {
-        const NetworkPrefab::Component& placed = prefab.components()[component->component_index()];
+    for (NetworkBehaviour* behaviour : object.components()) {
+        const detail::ObjectComponent& component = detail::Inside::of(*behaviour);
+        const NetworkPrefab::Component& placed = prefab.components()[component.index()];
         for (std::size_t i = 0; i < placed.collections.size(); ++i) {
             const FunctionIndex changes = placed.collections[i].changes;
-            bytes += component->collection(static_cast<std::uint8_t>(i))
-                         .kept_bytes(*prefab.layout().functions()[changes.value].parameters,
-                                     placed.settings.sync_mode == SyncMode::Owner);
+            bytes += component.collection(i).kept_bytes(
+                *prefab.layout().functions()[changes.value].parameters,
+                placed.settings.sync_mode == SyncMode::Owner);
         }
     }
     return bytes;

@@ -2,6 +2,7 @@
 #include "object_starts.h"
 
 #include "client_roles.h"
+#include "inside.h"
 #include "spawned_objects.h"
 #include "waiting_changes.h"
 
@@ -15,7 +16,7 @@ void NetworkClient::ObjectStarts::forget(const NetworkIdentity& object) {
 
 void NetworkClient::ObjectStarts::start_all(bool is_spawn_finished) {
     for (NetworkIdentity* object : spawned_now_) {
-        object->is_initial_ = false;
+        detail::Inside::of(*object).client.is_initial = false;
     }
     if (!is_spawn_finished) {
         return;
@@ -36,23 +37,24 @@ void NetworkClient::ObjectStarts::start_all(bool is_spawn_finished) {
 bool NetworkClient::ObjectStarts::start_early(NetworkIdentity& object) {
     const std::uint64_t net_id = object.net_id();
     forget(object);
-    object.is_initial_ = false;
+    detail::Inside::of(object).client.is_initial = false;
     start(object);
     return spawned_.find(net_id) == &object;
 }
 
 void NetworkClient::ObjectStarts::start(NetworkIdentity& object) {
     // Each of these may end the object.
-    object.is_refreshed_ = false;
+    detail::ObjectParts& parts = detail::Inside::of(object);
+    parts.client.is_refreshed = false;
     waiting_.run(object.net_id());
     if (object.is_spawned()) {
-        object.start_client();
+        parts.local.start(parts.components);
     }
     if (object.is_spawned()) {
-        roles_.tell(object, object.role_);
+        roles_.tell(object, parts.local.role());
     }
     if (object.is_spawned()) {
-        driver_.run_kept_calls(object.handle());
+        driver_.run_kept_calls(detail::handle_of(object));
     }
 }
 

@@ -3,8 +3,8 @@
 
 #include "prefab_params.h"
 
+#include <replayout/syncvar/collection_end.h>
 #include <replayout/syncvar/network_identity.h>
-#include <replayout/syncvar/sync_collection.h>
 
 #include <algorithm>
 #include <bit>
@@ -60,11 +60,13 @@ void NetworkClient::OwnerUpdates::begin_anew() noexcept {
 }
 
 void NetworkClient::OwnerUpdates::forget_gone() {
-    std::erase_if(changed_, [](const NetworkIdentity* object) { return object->is_gone_; });
+    std::erase_if(changed_, [](const NetworkIdentity* object) {
+        return detail::Inside::of(*object).is_gone;
+    });
 }
 
 std::uint32_t NetworkClient::OwnerUpdates::Part::number() const noexcept {
-    return component->component_index() * parts_of_component_max +
+    return component->index() * parts_of_component_max +
            (collection == variables ? 0 : collection + 1);
 }
 
@@ -81,36 +83,37 @@ void NetworkClient::OwnerUpdates::send() {
                 changed_.end());
     // What is not due yet stays in the row.
     std::erase_if(changed_, [](NetworkIdentity* object) {
-        const auto waits = [](const NetworkBehaviour* component) {
-            return component->has_changes() ||
-                   (component->is_state_missed_ && component->is_told_to_server());
+        const auto waits = [](const NetworkBehaviour* behaviour) {
+            const detail::ObjectComponent& component = detail::Inside::of(*behaviour);
+            return component.has_changes() ||
+                   (component.owner().is_state_missed() && component.is_told_to_server());
         };
-        object->is_queued_ =
-            std::any_of(object->components().begin(), object->components().end(), waits);
-        return !object->is_queued_;
+        bool& is_queued = detail::Inside::of(*object).is_queued;
+        is_queued = std::any_of(object->components().begin(), object->components().end(), waits);
+        return !is_queued;
     });
 }
 
 bool NetworkClient::OwnerUpdates::send_updates_of(NetworkIdentity& object) {
     due_parts_.clear();
-    for (NetworkBehaviour* component : object.components()) {
-        if (!object.is_spawned() || !component->is_told_to_server()) {
-            component->dirty_bits_ = 0;
-            component->collection_dirty_bits_ = 0;
+    for (NetworkBehaviour* behaviour : object.components()) {
+        detail::ObjectComponent& component = detail::Inside::of(*behaviour);
+        detail::PendingChanges& changes = component.changes();
+        if (!object.is_spawned() || !component.is_told_to_server()) {
+            changes.clear();
             continue;
         }
-        const bool is_due = component->is_dirty();
-        if ((is_due && component->dirty_bits_ != 0) || component->is_state_missed_) {
-            due_parts_.push_back({component, Part::variables});
+        const bool is_due = component.is_due(now_);
+        if ((is_due && changes.sync_vars() != 0) || component.owner().is_state_missed()) {
+            due_parts_.push_back({&component, Part::variables});
         }
-        for (std::uint64_t bits = is_due ? component->collection_dirty_bits_ : 0; bits != 0;
-             bits &= bits - 1) {
-            due_parts_.push_back({component, static_cast<std::uint32_t>(std::countr_zero(bits))});
+        for (std::uint64_t bits = is_due ? changes.collections() : 0; bits != 0; bits &= bits - 1) {
+            due_parts_.push_back({&component, static_cast<std::uint32_t>(std::countr_zero(bits))});
         }
     }
-    const auto first = std::find_if(due_parts_.begin(), due_parts_.end(), [&](const Part& part) {
-        return part.number() >= object.next_update_;
-    });
+    std::uint32_t& next_update = detail::Inside::of(object).client.next_update;
+    const auto first = std::find_if(due_parts_.begin(), due_parts_.end(),
+                                    [&](const Part& part) { return part.number() >= next_update; });
     std::rotate(due_parts_.begin(), first, due_parts_.end());
     // Half of the burst is kept for state that goes ahead of calls (send_state_of()).
     const std::int64_t reserve_us = update_burst_us_ / 2;
@@ -119,31 +122,33 @@ bool NetworkClient::OwnerUpdates::send_updates_of(NetworkIdentity& object) {
                                  ? send_section(*part.component, reserve_us)
                                  : send_collection(*part.component, part.collection, reserve_us);
         if (!is_sent && !has_room_for_update(reserve_us)) {
-            object.next_update_ = part.number();
+            next_update = part.number();
             return false;
         }
     }
-    object.next_update_ = 0;
+    next_update = 0;
     return true;
 }
 
 bool NetworkClient::OwnerUpdates::send_state_of(NetworkIdentity& object) {
-    if (!object.is_queued_ || !object.is_spawned()) {
+    if (!detail::Inside::of(object).is_queued || !object.is_spawned()) {
         return true;
     }
     is_update_refused_ = false;
     bool is_sent = true;
-    for (NetworkBehaviour* component : object.components()) {
-        if (!component->is_told_to_server() || component->authority_epoch_ == 0) {
+    for (NetworkBehaviour* behaviour : object.components()) {
+        detail::ObjectComponent& component = detail::Inside::of(*behaviour);
+        if (!component.is_told_to_server() || component.owner().epoch() == 0) {
             continue;  // the server has not sent its state yet
         }
-        if (component->dirty_bits_ != 0) {
-            is_sent = send_section(*component, 0) && is_sent;
+        const detail::PendingChanges& changes = component.changes();
+        if (changes.sync_vars() != 0) {
+            is_sent = send_section(component, 0) && is_sent;
         }
-        for (std::uint64_t bits = component->collection_dirty_bits_; bits != 0; bits &= bits - 1) {
+        for (std::uint64_t bits = changes.collections(); bits != 0; bits &= bits - 1) {
             const auto index = static_cast<std::size_t>(std::countr_zero(bits));
-            while ((component->collection_dirty_bits_ >> index & 1) != 0 && is_sent) {
-                is_sent = send_collection(*component, index, 0);
+            while ((changes.collections() >> index & 1) != 0 && is_sent) {
+                is_sent = send_collection(component, index, 0);
             }
         }
     }
@@ -155,20 +160,22 @@ bool NetworkClient::OwnerUpdates::has_room_for_update(std::int64_t reserve_us) {
     return !is_update_refused_ && next_update_us_ + reserve_us < now_.microseconds;
 }
 
-bool NetworkClient::OwnerUpdates::send_section(NetworkBehaviour& component,
+bool NetworkClient::OwnerUpdates::send_section(detail::ObjectComponent& component,
                                                std::int64_t reserve_us) {
     // Nothing of epoch 0 asks to be told all again.
-    const bool is_request = component.is_state_missed_;
-    if ((component.authority_epoch_ == 0 && !is_request) || !has_room_for_update(reserve_us)) {
+    detail::PendingChanges& changes = component.changes();
+    detail::OwnerProgress& owner = component.owner();
+    const bool is_request = owner.is_state_missed();
+    if ((owner.epoch() == 0 && !is_request) || !has_room_for_update(reserve_us)) {
         return false;
     }
-    const std::uint64_t mask = is_request ? 0 : component.dirty_bits_;
-    const std::uint32_t epoch = is_request ? 0 : component.authority_epoch_;
+    const std::uint64_t mask = is_request ? 0 : changes.sync_vars();
+    const std::uint32_t epoch = is_request ? 0 : owner.epoch();
     const NetworkIdentity& object = component.identity();
-    const FunctionIndex function =
-        object.prefab().components()[component.component_index()].sync_to_server;
+    const FunctionIndex function = object.prefab().components()[component.index()].sync_to_server;
     const CallResult result = driver_.call_function(
-        object.handle(), object.prefab().layout().functions()[function.value].function->name,
+        detail::handle_of(object),
+        object.prefab().layout().functions()[function.value].function->name,
         params_of(object.prefab(), function, sections_.make(component, mask, epoch)));
     if (result == CallResult::Full || result == CallResult::NoChannel) {
         // NoChannel: the objects came before the welcome.
@@ -176,24 +183,24 @@ bool NetworkClient::OwnerUpdates::send_section(NetworkBehaviour& component,
         return false;
     }
     next_update_us_ += update_interval_us_;
-    component.is_state_missed_ = false;
-    component.dirty_bits_ &= ~mask;
-    component.last_sync_us_ = now_.microseconds;
-    return component.dirty_bits_ == 0;
+    owner.state_requested();
+    changes.clear_sync_vars(mask);
+    changes.sent(now_);
+    return changes.sync_vars() == 0;
 }
 
-bool NetworkClient::OwnerUpdates::send_collection(NetworkBehaviour& component, std::size_t index,
-                                                  std::int64_t reserve_us) {
+bool NetworkClient::OwnerUpdates::send_collection(detail::ObjectComponent& component,
+                                                  std::size_t index, std::int64_t reserve_us) {
     const NetworkIdentity& object = component.identity();
     const NetworkPrefab& prefab = object.prefab();
-    SyncCollection& collection = component.collection(index);
+    detail::CollectionEnd& collection = component.collection(index);
     if (collection.waiting_count() > 0) {
         if (!collection.is_told() || !has_room_for_update(reserve_us)) {
             return false;
         }
         const FunctionIndex function =
-            prefab.components()[component.component_index()].collections[index].to_server;
-        const ClientCall call(driver_, object.handle(),
+            prefab.components()[component.index()].collections[index].to_server;
+        const ClientCall call(driver_, detail::handle_of(object),
                               *prefab.layout().functions()[function.value].function);
         if (!collection.send_waiting(call, operations_max, 1) &&
             call.result() != CallResult::Sent) {
@@ -201,30 +208,29 @@ bool NetworkClient::OwnerUpdates::send_collection(NetworkBehaviour& component, s
             return false;
         }
         next_update_us_ += update_interval_us_;
-        component.last_sync_us_ = now_.microseconds;
+        component.changes().sent(now_);
     }
     if (collection.waiting_count() == 0) {
-        component.collection_dirty_bits_ &= ~(std::uint64_t{1} << index);
+        component.changes().clear_collection(index);
     }
     return true;
 }
 
-void NetworkClient::OwnerUpdates::take_section(NetworkBehaviour& component,
-                                               const NetworkBehaviour& section) {
-    if (section.authority_epoch_ == 0) {
+void NetworkClient::OwnerUpdates::take_section(detail::ObjectComponent& component,
+                                               const detail::ReceivedSection& section) {
+    detail::OwnerProgress& owner = component.owner();
+    if (section.epoch() == 0) {
         // It was the owner. What was sent to it as to all others since then is newer: also than
         // what it is told of an ownership after that, which began and ended before it heard of it.
-        component.authority_epoch_ = 0;
-        component.dirty_bits_ = 0;
-        component.is_state_missed_ = false;
-        component.apply_section(section, component.received_bits_);
-    } else if (!component.is_owned()) {
+        owner.begin(0);
+        component.changes().clear_sync_vars();
+        section.apply_to(component, owner.received());
+    } else if (!component.identity().is_owned()) {
         // It was the owner for a moment, or will be: the word of that may come later than this.
-        component.is_state_missed_ = true;
-    } else if (section.authority_epoch_ != component.authority_epoch_) {
-        component.authority_epoch_ = section.authority_epoch_;
-        component.is_state_missed_ = false;
-        component.apply_section(section, component.dirty_bits_ | component.received_bits_);
+        owner.miss_state();
+    } else if (section.epoch() != owner.epoch()) {
+        owner.begin(section.epoch());
+        section.apply_to(component, component.changes().sync_vars() | owner.received());
     }
 }
 

@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "inside.h"
+#include "received_section.h"
 #include "sync_section.h"
 
 namespace replayout::syncvar {
@@ -28,7 +30,7 @@ class NetworkClient::OwnerUpdates {
 
     /// A component of the object may have something to send.
     void object_changed(NetworkIdentity& object) {
-        if (!std::exchange(object.is_queued_, true)) {
+        if (!std::exchange(detail::Inside::of(object).is_queued, true)) {
             changed_.push_back(&object);
         }
     }
@@ -39,7 +41,8 @@ class NetworkClient::OwnerUpdates {
     /// sent yet.
     [[nodiscard]] bool send_state_of(NetworkIdentity& object);
     /// The server sent the state of a component to its owner, or to a client that was the owner.
-    static void take_section(NetworkBehaviour& component, const NetworkBehaviour& section);
+    static void take_section(detail::ObjectComponent& component,
+                             const detail::ReceivedSection& section);
 
     /// The client connects again: the new session has the whole rate.
     void begin_anew() noexcept;
@@ -50,7 +53,7 @@ class NetworkClient::OwnerUpdates {
     /// What one call sends: the SyncVars of a component, or operations of a collection.
     struct Part {
         static constexpr std::uint32_t variables = ~std::uint32_t{0};
-        NetworkBehaviour* component = nullptr;
+        detail::ObjectComponent* component = nullptr;
         std::uint32_t collection = variables;
 
         [[nodiscard]] std::uint32_t number() const noexcept;
@@ -62,9 +65,9 @@ class NetworkClient::OwnerUpdates {
     /// Whether the server takes another update and still has `reserve_us` of room after it.
     [[nodiscard]] bool has_room_for_update(std::int64_t reserve_us);
     /// False: it is to be tried again.
-    [[nodiscard]] bool send_section(NetworkBehaviour& component, std::int64_t reserve_us);
+    [[nodiscard]] bool send_section(detail::ObjectComponent& component, std::int64_t reserve_us);
     /// One call for the collection. False: it is to be tried again.
-    [[nodiscard]] bool send_collection(NetworkBehaviour& component, std::size_t index,
+    [[nodiscard]] bool send_collection(detail::ObjectComponent& component, std::size_t index,
                                        std::int64_t reserve_us);
 
     NetDriver& driver_;

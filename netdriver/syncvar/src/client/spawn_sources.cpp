@@ -3,6 +3,7 @@
 
 #include "client_log.h"
 #include "client_objects.h"
+#include "inside.h"
 #include "scene_name.h"
 
 #include <replayout/reflection/diagnostics.h>
@@ -44,7 +45,7 @@ NetworkIdentity& NetworkClient::SpawnSources::add_scene_object(const NetworkPref
         "add_scene_object: a \"%s\" of id 0 is made, and is none of the scene: give it "
         "an id that is not 0",
         prefab.name().c_str());
-    object.scene_id_ = scene_id;
+    detail::Inside::of(object).scene_id = scene_id;
     if (!scene_objects_.emplace(scene_id, &object).second) {
         log(LogLevel::Error, "a scene has two objects of id " + std::to_string(scene_id) +
                                  ": the second, of prefab \"" + prefab.name() +
@@ -93,8 +94,8 @@ NetworkIdentity* NetworkClient::SpawnSources::make(const NetworkPrefab& prefab,
     const auto spawn = handler->second.spawn;  // It may unregister itself.
     NetworkIdentity* made = spawn(client_, info);
     // Only an object of this client may be looked into.
-    if (made == nullptr || !objects_.contains(made) || made->is_spawned() || made->is_gone_ ||
-        &made->prefab() != &prefab) {
+    if (made == nullptr || !objects_.contains(made) || made->is_spawned() ||
+        detail::Inside::of(*made).is_gone || &made->prefab() != &prefab) {
         log_.write_failure(&NetworkClientCounters::handlers_failed,
                            "the spawn handler of prefab \"" + prefab.name() + "\" (asset id " +
                                std::to_string(prefab.asset_id()) +
@@ -113,9 +114,9 @@ const NetworkPrefab* NetworkClient::SpawnSources::prefab_of(
 }
 
 void NetworkClient::SpawnSources::give_back(NetworkIdentity& object, ChannelCloseReason reason) {
-    if (object.scene_id_ != 0) {
-        object.reset_values(*object.own_values_);
-        scene_objects_.insert_or_assign(object.scene_id_, &object);
+    if (object.scene_id() != 0) {
+        detail::Inside::of(object).components.restore_own_values();
+        scene_objects_.insert_or_assign(object.scene_id(), &object);
         return;
     }
     const auto handler = handlers_.find(object.asset_id());

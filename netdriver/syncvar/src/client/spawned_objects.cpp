@@ -2,6 +2,7 @@
 #include "spawned_objects.h"
 
 #include "client_parts.h"
+#include "inside.h"
 #include "scene_name.h"
 
 #include <replayout/syncvar/network_prefab.h>
@@ -14,7 +15,7 @@ namespace replayout::syncvar {
 NetworkIdentity* NetworkClient::SpawnedObjects::find_other_player(
     const NetworkIdentity& object) const noexcept {
     const auto other = std::find_if(spawned_.begin(), spawned_.end(), [&](const auto& entry) {
-        return entry.second != &object && entry.second->is_told_player_;
+        return entry.second != &object && detail::Inside::of(*entry.second).local.is_told_player();
     });
     return other == spawned_.end() ? nullptr : other->second;
 }
@@ -31,7 +32,8 @@ NetworkIdentity* NetworkClient::SpawnedObjects::find_or_take(const SpawnInfo& in
     if (const std::uint64_t scene_id = SceneName::parse(info.parameters.stable_name);
         scene_id != 0) {
         const auto kept = std::find_if(spawned_.begin(), spawned_.end(), [&](const auto& entry) {
-            return entry.second->is_kept_ && entry.second->scene_id() == scene_id;
+            return detail::Inside::of(*entry.second).client.is_kept &&
+                   entry.second->scene_id() == scene_id;
         });
         if (kept != spawned_.end()) {
             unspawn(*kept->second, ChannelCloseReason::Destroyed);  // and spawned again meanwhile
@@ -48,27 +50,28 @@ NetworkIdentity* NetworkClient::SpawnedObjects::prepare(const SpawnInfo& info) {
     if (parts_.references.has_left(*object)) {
         parts_.references.settle();  // It is another object from now on.
     }
-    object->keep_own_values();
-    object->net_id_ = info.guid.value;
-    object->client_ = &parts_;
-    if (object->is_started_ || object->scene_id_ != 0) {
+    detail::ObjectParts& parts = detail::Inside::of(*object);
+    if (parts.scene_id != 0) {
+        parts.components.keep_own_values();
+    }
+    parts.net_id = info.guid.value;
+    parts.client.end = &parts_;
+    if (parts.local.is_started() || parts.scene_id != 0) {
         parts_.waiting.keep_values(*object);  // Hooks run for what differs from these.
     }
-    object->reset_values(object->prefab().archetype(),
-                         object->is_kept_ && object->is_owned() && info.role.is_owned);
+    parts.components.reset_values(detail::Inside::of(object->prefab().archetype()).components,
+                                  parts.client.is_kept && object->is_owned() && info.role.is_owned);
     object->transform = {info.parameters.location.value_or(Vector3{}),
                          info.parameters.rotation.value_or(Quat{0, 0, 0, 1}),
                          info.parameters.scale.value_or(Vector3{1, 1, 1})};
-    object->role_ = info.role;
-    object->is_client_ = true;
-    object->is_initial_ = true;
-    object->is_kept_ = false;
-    for (NetworkBehaviour* component : object->components()) {
-        component->dirty_bits_ = 0;
-        component->collection_dirty_bits_ = 0;
-        component->received_bits_ = 0;
-        component->authority_epoch_ = 0;
-        component->is_state_missed_ = false;
+    parts.local.set_role(info.role);
+    parts.local.set_client(true);
+    parts.client.is_initial = true;
+    parts.client.is_kept = false;
+    for (NetworkBehaviour* behaviour : object->components()) {
+        detail::ObjectComponent& component = detail::Inside::of(*behaviour);
+        component.changes().clear();
+        component.owner().reset();
     }
     return object;
 }
@@ -79,17 +82,17 @@ NetworkIdentity* NetworkClient::SpawnedObjects::spawn(const SpawnInfo& info) {
         return nullptr;
     }
     parts_.roles.object_spawned(*object);
-    spawned_.insert_or_assign(object->net_id_, object);
+    spawned_.insert_or_assign(object->net_id(), object);
     parts_.starts.object_spawned(*object);
     return object;
 }
 
 void NetworkClient::SpawnedObjects::despawn(NetworkIdentity& object, ChannelCloseReason reason) {
     if (reason == ChannelCloseReason::Relevancy && !parts_.readiness.is_spawn_finished() &&
-        object.is_started_) {
+        detail::Inside::of(object).local.is_started()) {
         // A client that is not ready keeps its started objects. Whether the server shows this one
         // again is known when all are there.
-        object.is_kept_ = true;
+        detail::Inside::of(object).client.is_kept = true;
         parts_.references.note_all(object);
         parts_.starts.forget(object);
         return;
@@ -101,19 +104,20 @@ void NetworkClient::SpawnedObjects::unspawn(NetworkIdentity& object, ChannelClos
     parts_.starts.forget(object);
     parts_.waiting.forget(object.net_id());
     parts_.wanted.forget(object.net_id());
-    object.stop_client();
+    detail::ObjectParts& parts = detail::Inside::of(object);
+    parts.local.stop(parts.components);
     parts_.roles.forget_player(object);
     parts_.manager.on_client_unspawn(parts_.client, object, reason);
-    spawned_.erase(object.net_id_);
-    object.net_id_ = 0;
-    object.is_client_ = false;
-    object.is_kept_ = false;
-    object.is_refreshed_ = false;
-    for (NetworkBehaviour* component : object.components()) {
-        component->dirty_bits_ = 0;
-        component->collection_dirty_bits_ = 0;
-        component->waiting_hooks_ = 0;
-        component->authority_epoch_ = 0;
+    spawned_.erase(parts.net_id);
+    parts.net_id = 0;
+    parts.local.set_client(false);
+    parts.client.is_kept = false;
+    parts.client.is_refreshed = false;
+    for (NetworkBehaviour* behaviour : object.components()) {
+        detail::ObjectComponent& component = detail::Inside::of(*behaviour);
+        component.changes().clear();
+        component.hooks().forget_waiting();
+        component.owner().end();
     }
     parts_.references.object_left(object);
     StoredReferences::clear_all(object);
@@ -123,12 +127,13 @@ void NetworkClient::SpawnedObjects::unspawn(NetworkIdentity& object, ChannelClos
 void NetworkClient::SpawnedObjects::unspawn_kept() {
     std::vector<NetworkIdentity*> kept;
     for (const auto& [net_id, object] : spawned_) {
-        if (object->is_kept_) {
+        if (detail::Inside::of(*object).client.is_kept) {
             kept.push_back(object);
         }
     }
     for (NetworkIdentity* object : kept) {
-        if (object->is_kept_) {  // The end of another one may have ended it.
+        // The end of another one may have ended it.
+        if (detail::Inside::of(*object).client.is_kept) {
             unspawn(*object, ChannelCloseReason::Relevancy);
         }
     }

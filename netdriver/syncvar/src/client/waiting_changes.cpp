@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "waiting_changes.h"
 
+#include "inside.h"
 #include "spawned_objects.h"
 
-#include <replayout/syncvar/sync_collection.h>
+#include <replayout/syncvar/collection_end.h>
 
 #include <algorithm>
 #include <utility>
@@ -11,34 +12,33 @@
 namespace replayout::syncvar {
 
 void NetworkClient::WaitingChanges::keep_values(NetworkIdentity& object) {
-    if (std::exchange(object.is_refreshed_, true)) {
+    if (std::exchange(detail::Inside::of(object).client.is_refreshed, true)) {
         return;  // shown again before it was told of the last time
     }
-    for (NetworkBehaviour* component : object.components()) {
-        const BehaviourType& type = *component->type_;
+    for (NetworkBehaviour* behaviour : object.components()) {
+        detail::ObjectComponent& component = detail::Inside::of(*behaviour);
+        const BehaviourType& type = component.type();
         for (std::uint32_t i = 0; i < type.sync_vars.size(); ++i) {
             if (type.sync_vars[i].hook.call == nullptr ||
-                component->settings_.hook_style == HookStyle::UNet) {
+                component.settings().hook_style == HookStyle::UNet) {
                 continue;
             }
-            keep_value(*component, i, component->object() + type.sync_vars[i].property.offset);
+            keep_value(component, i, component.value_of(i));
         }
     }
 }
 
 NetworkClient::WaitingChanges::Waiting& NetworkClient::WaitingChanges::waiting_of(
-    const NetworkBehaviour& component) {
+    const detail::ObjectComponent& component) {
     return waiting_[component.identity().net_id()];
 }
 
-void NetworkClient::WaitingChanges::keep_value(NetworkBehaviour& component, std::uint32_t variable,
-                                               const void* previous) {
-    const std::uint64_t bit = std::uint64_t{1} << variable;
-    if ((component.waiting_hooks_ & bit) != 0) {
+void NetworkClient::WaitingChanges::keep_value(detail::ObjectComponent& component,
+                                               std::uint32_t variable, const void* previous) {
+    if (!component.hooks().begin_waiting(variable)) {
         return;
     }
-    component.waiting_hooks_ |= bit;
-    const Property& property = component.type_->sync_vars[variable].property;
+    const Property& property = component.type().sync_vars[variable].property;
     waiting_of(component).values.push_back(
         {&component, variable,
          ValueCopy(property, static_cast<const std::byte*>(previous), resource_)});
@@ -47,9 +47,9 @@ void NetworkClient::WaitingChanges::keep_value(NetworkBehaviour& component, std:
     }
 }
 
-void NetworkClient::WaitingChanges::keep_lost(NetworkBehaviour& component, std::uint32_t variable) {
-    const Property& property = component.type_->sync_vars[variable].property;
-    keep_value(component, variable, component.object() + property.offset);
+void NetworkClient::WaitingChanges::keep_lost(detail::ObjectComponent& component,
+                                              std::uint32_t variable) {
+    keep_value(component, variable, component.value_of(variable));
     for (KeptValue& kept : waiting_of(component).values) {
         kept.is_lost |= kept.component == &component && kept.variable == variable;
     }
@@ -58,15 +58,15 @@ void NetworkClient::WaitingChanges::keep_lost(NetworkBehaviour& component, std::
 void NetworkClient::WaitingChanges::clear_references(const StoredReferences::Rows& gone) {
     for (auto& [net_id, waiting] : waiting_) {
         for (KeptValue& kept : waiting.values) {
-            const Property& property = kept.component->type_->sync_vars[kept.variable].property;
+            const Property& property = kept.component->type().sync_vars[kept.variable].property;
             kept.is_lost |= kept.component->may_hold_references(kept.variable) &&
                             StoredReferences::clear(property, kept.value.get(), gone);
         }
     }
 }
 
-void NetworkClient::WaitingChanges::keep_call(NetworkBehaviour& component,
-                                              SyncCollection& collection,
+void NetworkClient::WaitingChanges::keep_call(detail::ObjectComponent& component,
+                                              detail::CollectionEnd& collection,
                                               std::size_t operation_count) {
     const NetworkIdentity& object = component.identity();
     Waiting& waiting = waiting_of(component);
@@ -76,9 +76,9 @@ void NetworkClient::WaitingChanges::keep_call(NetworkBehaviour& component,
         return;
     }
     waiting.operation_count = 0;
-    const std::vector<SyncCollection*> calls = std::exchange(waiting.calls, {});
-    for (SyncCollection* kept : calls) {
-        kept->apply_kept(object.is_started_);
+    const std::vector<detail::CollectionEnd*> calls = std::exchange(waiting.calls, {});
+    for (detail::CollectionEnd* kept : calls) {
+        kept->apply_kept(detail::Inside::of(object).local.is_started());
     }
 }
 
@@ -90,24 +90,24 @@ void NetworkClient::WaitingChanges::run(std::uint64_t net_id) {
     Waiting waiting = std::move(found->second);
     waiting_.erase(found);
     const auto order = [](const KeptValue& kept) {
-        return std::pair(kept.component->component_index(), kept.variable);
+        return std::pair(kept.component->index(), kept.variable);
     };
     std::sort(waiting.values.begin(), waiting.values.end(),
               [&](const auto& left, const auto& right) { return order(left) < order(right); });
     for (const KeptValue& kept : waiting.values) {
-        kept.component->waiting_hooks_ = 0;
+        kept.component->hooks().forget_waiting();
     }
     // One of them may end the object: they run when nothing is received.
     for (const KeptValue& kept : waiting.values) {
-        NetworkBehaviour& component = *kept.component;
-        const Property& property = component.type_->sync_vars[kept.variable].property;
+        detail::ObjectComponent& component = *kept.component;
+        const Property& property = component.type().sync_vars[kept.variable].property;
         const std::byte* value = component.object() + property.offset;
         if (spawned_.find(net_id) != nullptr &&
             (kept.is_lost || !equal_values(property, value, kept.value.get()))) {
-            component.run_hook(kept.variable, kept.value.get(), value);
+            component.hooks().run(component, kept.variable, kept.value.get(), value);
         }
     }
-    for (SyncCollection* collection : waiting.calls) {
+    for (detail::CollectionEnd* collection : waiting.calls) {
         if (spawned_.find(net_id) != nullptr) {
             collection->apply_kept(true);
         }

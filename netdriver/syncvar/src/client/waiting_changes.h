@@ -28,11 +28,12 @@ class NetworkClient::WaitingChanges final : public StoredReferences::OtherValues
     /// The object is shown again: keeps the values of its SyncVars with hooks until it is started.
     void keep_values(NetworkIdentity& object);
     /// The hook of the variable waits: it was `previous`, unless that is known already.
-    void keep_value(NetworkBehaviour& component, std::uint32_t variable, const void* previous);
+    void keep_value(detail::ObjectComponent& component, std::uint32_t variable,
+                    const void* previous);
     /// The same for a variable that became null because its object went.
-    void keep_lost(NetworkBehaviour& component, std::uint32_t variable);
+    void keep_lost(detail::ObjectComponent& component, std::uint32_t variable);
     /// The collection keeps another call of so many operations.
-    void keep_call(NetworkBehaviour& component, SyncCollection& collection,
+    void keep_call(detail::ObjectComponent& component, detail::CollectionEnd& collection,
                    std::size_t operation_count);
     /// Runs hooks of what changed, and then the operations of collections.
     void run(std::uint64_t net_id);
@@ -44,7 +45,7 @@ class NetworkClient::WaitingChanges final : public StoredReferences::OtherValues
   private:
     /// What a SyncVar with a hook was before.
     struct KeptValue {
-        NetworkBehaviour* component = nullptr;
+        detail::ObjectComponent* component = nullptr;
         std::uint32_t variable = 0;
         ValueCopy value;
         bool is_lost = false;  ///< an object went that it named, or that the variable named later
@@ -53,11 +54,11 @@ class NetworkClient::WaitingChanges final : public StoredReferences::OtherValues
     /// collection may have items.
     struct Waiting {
         std::vector<KeptValue> values;
-        std::vector<SyncCollection*> calls;  // that each keeps, in their order
+        std::vector<detail::CollectionEnd*> calls;  // that each keeps, in their order
         std::size_t operation_count = 0;
     };
 
-    [[nodiscard]] Waiting& waiting_of(const NetworkBehaviour& component);
+    [[nodiscard]] Waiting& waiting_of(const detail::ObjectComponent& component);
 
     const SpawnedObjects& spawned_;
     StoredReferences& references_;

@@ -2,10 +2,10 @@
 #include "wanted_collections.h"
 
 #include "client_parts.h"
+#include "inside.h"
 
 #include <replayout/parameter_bytes.h>
-#include <replayout/syncvar/network_behaviour.h>
-#include <replayout/syncvar/sync_collection.h>
+#include <replayout/syncvar/collection_end.h>
 
 #include <algorithm>
 
@@ -30,9 +30,9 @@ class PartReader final : public detail::CollectionReader {
 
 }  // namespace
 
-void NetworkClient::WantedCollections::want(const NetworkBehaviour& component,
+void NetworkClient::WantedCollections::want(const detail::ObjectComponent& component,
                                             std::uint8_t collection) {
-    const Wanted place{component.identity().net_id(), component.component_index(), collection, {}};
+    const Wanted place{component.identity().net_id(), component.index(), collection, {}};
     const auto found = std::find_if(wanted_.begin(), wanted_.end(), [&](const Wanted& wanted) {
         return wanted.net_id == place.net_id && wanted.component == place.component &&
                wanted.collection == place.collection;
@@ -48,16 +48,18 @@ void NetworkClient::WantedCollections::forget(std::uint64_t net_id) {
     std::erase_if(wanted_, [&](const Wanted& wanted) { return wanted.net_id == net_id; });
 }
 
-SyncCollection* NetworkClient::WantedCollections::find(const NetworkIdentity* object,
-                                                       std::size_t component,
-                                                       std::uint8_t collection) noexcept {
-    const bool is_there = object != nullptr && component < object->components().size() &&
-                          collection < object->components()[component]->type_->collections.size();
-    return is_there ? &object->components()[component]->collection(collection) : nullptr;
+detail::CollectionEnd* NetworkClient::WantedCollections::find(const NetworkIdentity* object,
+                                                              std::size_t component,
+                                                              std::uint8_t collection) noexcept {
+    if (object == nullptr || component >= object->components().size()) {
+        return nullptr;
+    }
+    const detail::ObjectComponent& found = detail::Inside::of(*object->components()[component]);
+    return collection < found.type().collections.size() ? &found.collection(collection) : nullptr;
 }
 
 bool NetworkClient::WantedCollections::is_wanted(const Wanted& wanted) const {
-    const SyncCollection* const collection =
+    const detail::CollectionEnd* const collection =
         find(parts_.spawned.find(wanted.net_id), wanted.component, wanted.collection);
     return collection != nullptr && collection->is_partial();
 }
@@ -94,7 +96,7 @@ void NetworkClient::WantedCollections::ask() {
 
 void NetworkClient::WantedCollections::part_received(const detail::CollectionPart& part) {
     const auto& [object, component, index] = part.place;
-    SyncCollection* const collection = find(object, component, index);
+    detail::CollectionEnd* const collection = find(object, component, index);
     if (collection == nullptr || !object->is_spawned() || object == parts_.readiness.channel()) {
         return;  // It ended meanwhile.
     }
@@ -108,7 +110,7 @@ void NetworkClient::WantedCollections::part_received(const detail::CollectionPar
     const FunctionIndex function = prefab.components()[component].collections[index].changes;
     const PartReader reader(*prefab.layout().functions()[function.value].parameters,
                             part.operations.bytes, resource_);
-    const ObjectHandle handle = object->handle();
+    const ObjectHandle handle = detail::handle_of(*object);
     collection->take_part(reader, part.is_last);
     parts_.driver.values_grew(handle, part.operations.bytes.size());
 }

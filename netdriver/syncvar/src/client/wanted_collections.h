@@ -23,7 +23,7 @@ class NetworkClient::WantedCollections {
     WantedCollections& operator=(const WantedCollections&) = delete;
 
     /// Asks for the collection with the next ask(), also if it was asked for before.
-    void want(const NetworkBehaviour& component, std::uint8_t collection);
+    void want(const detail::ObjectComponent& component, std::uint8_t collection);
     /// In late_update(): asks for new collections, and for all, if no part came for 30 s.
     void ask();
     void part_received(const detail::CollectionPart& part);
@@ -42,8 +42,9 @@ class NetworkClient::WantedCollections {
     };
 
     /// Null: the object has none there, or there is no object.
-    [[nodiscard]] static SyncCollection* find(const NetworkIdentity* object, std::size_t component,
-                                              std::uint8_t collection) noexcept;
+    [[nodiscard]] static detail::CollectionEnd* find(const NetworkIdentity* object,
+                                                     std::size_t component,
+                                                     std::uint8_t collection) noexcept;
     [[nodiscard]] bool is_wanted(const Wanted& wanted) const;
     [[nodiscard]] bool is_due(const Wanted& wanted) const noexcept;
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "behaviour_section.h"
 
+#include "inside.h"
+#include "server_end.h"
+
 #include <replayout/reflection/diagnostics.h>
 #include <replayout/reflection/printable.h>
 #include <replayout/reflection/type_builder.h>
 #include <replayout/syncvar/behaviour_type.h>
-#include <replayout/syncvar/network_identity.h>
 #include <replayout/syncvar/network_reader.h>
-#include <replayout/syncvar/network_server.h>
 #include <replayout/syncvar/network_writer.h>
 
 #include <algorithm>
@@ -35,6 +36,15 @@ void serialize_bytes(NetArchive& archive, std::span<std::byte> bytes) {
             part[i] = static_cast<std::byte>(bits >> (8 * i));
         }
     }
+}
+
+/// Names what a reader did not read, or refused.
+[[nodiscard]] std::string describe_misread(const NetworkReader& reader) {
+    if (reader.failed()) {
+        return std::string(to_string(reader.error()));
+    }
+    return reader.bytes_left() != 0 ? std::to_string(reader.bytes_left()) + " bytes left"
+                                    : "on_deserialize() says so";
 }
 
 }  // namespace
@@ -65,7 +75,9 @@ bool SectionParameters::net_serialize(NetArchive& archive, PackageMap* /*map*/, 
 bool SectionState::net_serialize(NetArchive& archive, PackageMap* map, bool& ok) {
     if (archive.is_saving() && source != nullptr) {
         SectionParameters& written =
-            source->behaviour != nullptr ? source->behaviour->initial_section() : source->last;
+            source->component != nullptr
+                ? source->component->section().write_initial(*source->component)
+                : source->last;
         written.number = section.number;
         return written.net_serialize(archive, map, ok);
     }
@@ -91,61 +103,63 @@ std::string describe_writer(const std::string& name, const NetworkWriter& writer
            "\" cannot write its section: " + std::string(to_string(writer.error()));
 }
 
-}  // namespace detail
-
-namespace {
-
-/// Of a reader that did not read what there is, or that refused it.
-[[nodiscard]] std::string describe_misread(const NetworkReader& reader) {
-    if (reader.failed()) {
-        return std::string(to_string(reader.error()));
-    }
-    return reader.bytes_left() != 0 ? std::to_string(reader.bytes_left()) + " bytes left"
-                                    : "on_deserialize() says so";
-}
-
-}  // namespace
-
-void NetworkBehaviour::keep_last_section() {
-    detail::BehaviourSection& section = this->section();
-    section.initial_flush = 0;  // as it is now
-    section.state.source->last = initial_section();
-}
-
-detail::SectionParameters& NetworkBehaviour::initial_section() {
-    detail::BehaviourSection& section = this->section();
-    const NetworkServer* server = identity_->server_;
-    if (server == nullptr || section.initial_flush == server->flush_number_) {
-        return section.initial;
+SectionParameters& BehaviourSection::write_initial(ObjectComponent& component) {
+    const ServerEnd* server = Inside::of(component.identity()).server.end;
+    if (server == nullptr || initial_flush == server->flush_number()) {
+        return initial;
     }
     // Of its own, as several objects may be written at once.
-    const auto room = std::make_unique_for_overwrite<std::byte[]>(detail::section_bytes_max);
-    NetworkWriter writer({room.get(), detail::section_bytes_max});
-    (void)on_serialize(writer, true);
-    const bool was_missing = std::exchange(section.initial.is_missing, writer.failed());
-    section.initial.bytes.clear();
-    section.initial_flush = server->flush_number_;
+    const auto room = std::make_unique_for_overwrite<std::byte[]>(section_bytes_max);
+    NetworkWriter writer({room.get(), section_bytes_max});
+    (void)Inside::behaviour_of(component).on_serialize(writer, true);
+    const bool was_missing = std::exchange(initial.is_missing, writer.failed());
+    initial.bytes.clear();
+    initial_flush = server->flush_number();
     if (!writer.failed()) {
-        section.initial.bytes.assign(writer.bytes().begin(), writer.bytes().end());
+        initial.bytes.assign(writer.bytes().begin(), writer.bytes().end());
     } else if (!was_missing) {
         // Once, and not by a PeerLog: several may be written at once.
-        log(LogLevel::Error, printable(detail::describe_writer(type_->name, writer)));
+        log(LogLevel::Error, printable(describe_writer(component.type().name, writer)));
     }
-    return section.initial;
+    return initial;
 }
 
-void NetworkBehaviour::section_received(const detail::SectionParameters& section,
-                                        bool initial_state) {
+void BehaviourSection::changes_written(std::span<const std::byte> bytes) {
+    waiting.section.number = state.section.number++;
+    initial_flush = 0;  // what was written in this flush lacks the change
+    waiting.section.bytes.assign(bytes.begin(), bytes.end());
+}
+
+void BehaviourSection::keep_last(ObjectComponent& component) {
+    initial_flush = 0;  // as it is now
+    state.source->last = write_initial(component);
+}
+
+void BehaviourSection::begin_anew(ObjectComponent& component) {
+    // Not that of the prefab, so who is opened the object is sent it.
+    if (state.source != nullptr) {
+        state.source->component = nullptr;  // a shadow may keep it
+    }
+    *this = {};
+    state.source = std::make_shared<SectionSource>();
+    state.source->component = &component;
+    state.section.number = 1;
+}
+
+std::string read_section(ObjectComponent& component, const SectionParameters& section,
+                         bool initial_state) {
     if (section.is_missing) {
-        return;
+        return {};
     }
     NetworkReader reader(section.bytes);
-    const bool is_read = on_deserialize(reader, initial_state);
-    if (!is_read || reader.failed() || reader.bytes_left() != 0) {
-        section_misread("behaviour \"" + type_->name + "\" (component " +
-                        std::to_string(component_index_) +
-                        ") misread its section: " + describe_misread(reader));
+    const bool is_read = Inside::behaviour_of(component).on_deserialize(reader, initial_state);
+    if (is_read && !reader.failed() && reader.bytes_left() == 0) {
+        return {};
     }
+    return "behaviour \"" + component.type().name + "\" (component " +
+           std::to_string(component.index()) + ") misread its section: " + describe_misread(reader);
 }
+
+}  // namespace detail
 
 }  // namespace replayout::syncvar

@@ -21,10 +21,11 @@
 
 namespace replayout::syncvar {
 
-class NetworkBehaviour;
 class NetworkWriter;
 
 namespace detail {
+
+class ObjectComponent;
 
 /// Bytes of one section, which UNet's writer has at most.
 inline constexpr std::size_t section_bytes_max = 32'767;
@@ -47,8 +48,8 @@ struct SectionParameters {
 /// Where the initial section of a server's object comes from. The shadow of the object shares it,
 /// and may outlive the object, whose reliable calls may still be on their way.
 struct SectionSource {
-    NetworkBehaviour* behaviour = nullptr;  ///< null: the object is gone, or was unspawned
-    SectionParameters last;                 ///< what the behaviour was then
+    ObjectComponent* component = nullptr;  ///< null: the object is gone, or was unspawned
+    SectionParameters last;                ///< what the behaviour was then
 };
 
 /// What is compared and sent. On a server `source` gives it, once in each flush in which a client
@@ -71,6 +72,17 @@ struct SectionCall {
 };
 
 struct BehaviourSection {
+    // `component` is the one whose section it is.
+
+    /// On a server: the initial section, written once in each flush. Its number is to be set.
+    [[nodiscard]] SectionParameters& write_initial(ObjectComponent& component);
+    /// on_serialize() wrote what changed, which waits to be sent.
+    void changes_written(std::span<const std::byte> bytes);
+    /// The object is about to be unspawned: its calls that are on their way mean it as it is now.
+    void keep_last(ObjectComponent& component);
+    /// The object is about to be spawned anew.
+    void begin_anew(ObjectComponent& component);
+
     SectionState state;  ///< first: the property of the layout
 
     // Of a server.
@@ -79,6 +91,11 @@ struct BehaviourSection {
     SectionParameters initial;  ///< as of this flush:
     std::uint64_t initial_flush = 0;
 };
+
+/// On a client: the behaviour reads a section. Returns a sentence for the log about its mistake, or
+/// nothing.
+[[nodiscard]] std::string read_section(ObjectComponent& component, const SectionParameters& section,
+                                       bool initial_state);
 
 /// For the log: the behaviour `name` could not write its section.
 [[nodiscard]] std::string describe_writer(const std::string& name, const NetworkWriter& writer);

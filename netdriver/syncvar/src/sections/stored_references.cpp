@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "stored_references.h"
 
-#include <replayout/reflection/visit_references.h>
+#include "inside.h"
 
-#include <replayout/syncvar/network_behaviour.h>
+#include <replayout/reflection/visit_references.h>
 
 #include <algorithm>
 #include <bit>
@@ -13,9 +13,8 @@ namespace replayout::syncvar {
 
 namespace {
 
-[[nodiscard]] const NetworkIdentity* object_of(ObjectHandle handle) noexcept {
-    return reinterpret_cast<const NetworkIdentity*>(static_cast<std::uintptr_t>(handle.value));
-}
+using detail::Inside;
+using detail::object_of;
 
 /// For visit_references() of a value that is only read.
 [[nodiscard]] std::byte* looked_at(const std::byte* value) noexcept {
@@ -36,10 +35,10 @@ void StoredReferences::note(const Property& variable, const std::byte* value) {
         const ObjectHandle handle = ops.get(reference);
         // A handle of the game's own may be no object of ours.
         const auto found = handle.is_null() ? objects_.end() : objects_.find(object_of(handle));
-        if (found != objects_.end() && found->second->is_gone_) {
+        if (found != objects_.end() && Inside::of(*found->second).is_gone) {
             left_.push_back(found->first);
         } else if (found != objects_.end()) {
-            found->second->is_named_ = true;
+            Inside::of(*found->second).is_named = true;
         }
     });
 }
@@ -69,23 +68,25 @@ void StoredReferences::clear_unspawned(const Type& type, std::byte* value) const
 }
 
 void StoredReferences::note_all(NetworkIdentity& holder) {
-    for (NetworkBehaviour* component : holder.components()) {
-        const BehaviourType& type = *component->type_;
+    for (NetworkBehaviour* behaviour : holder.components()) {
+        detail::ObjectComponent& component = Inside::of(*behaviour);
+        const BehaviourType& type = component.type();
         for (std::uint64_t bits = type.reference_variables; bits != 0; bits &= bits - 1) {
             const Property& property =
                 type.sync_vars[static_cast<std::size_t>(std::countr_zero(bits))].property;
-            note(property, component->object() + property.offset);
+            note(property, component.object() + property.offset);
         }
     }
 }
 
 void StoredReferences::clear_all(NetworkIdentity& holder) {
-    for (NetworkBehaviour* component : holder.components()) {
-        const BehaviourType& type = *component->type_;
+    for (NetworkBehaviour* behaviour : holder.components()) {
+        detail::ObjectComponent& component = Inside::of(*behaviour);
+        const BehaviourType& type = component.type();
         for (std::uint64_t bits = type.reference_variables; bits != 0; bits &= bits - 1) {
             const Property& property =
                 type.sync_vars[static_cast<std::size_t>(std::countr_zero(bits))].property;
-            visit_references(property, component->object() + property.offset,
+            visit_references(property, component.object() + property.offset,
                              [](const ReferenceOps& ops, void* reference) {
                                  ops.set(reference, ObjectHandle{});
                              });
@@ -94,7 +95,7 @@ void StoredReferences::clear_all(NetworkIdentity& holder) {
 }
 
 void StoredReferences::object_left(NetworkIdentity& object) {
-    if (std::exchange(object.is_named_, false) || changes_ > 0) {
+    if (std::exchange(Inside::of(object).is_named, false) || changes_ > 0) {
         left_.push_back(&object);
     }
 }
@@ -128,7 +129,8 @@ void StoredReferences::settle() {
     }
     // Only now, when none of them is left. A hook may end the object, or name what left meanwhile.
     for (const Lost& variable : lost) {
-        variable.component->references_lost(variable.variable, variable.previous.get());
+        detail::ObjectComponent& component = *variable.component;
+        component.hooks().reference_lost(component, variable.variable, variable.previous.get());
     }
 }
 
@@ -143,13 +145,15 @@ bool StoredReferences::settle_all() {
     std::vector<Lost> lost;
     clear_variables(gone, lost);
     for (const Lost& variable : lost) {
-        variable.component->references_lost(variable.variable, nullptr);
+        detail::ObjectComponent& component = *variable.component;
+        component.hooks().reference_lost(component, variable.variable, nullptr);
     }
     return false;
 }
 
 void StoredReferences::forget_gone() {
-    std::erase_if(holders_, [](const NetworkIdentity* object) { return object->is_gone_; });
+    std::erase_if(holders_,
+                  [](const NetworkIdentity* object) { return Inside::of(*object).is_gone; });
 }
 
 bool StoredReferences::names_any(const Property& variable, const std::byte* value,
@@ -192,14 +196,15 @@ void StoredReferences::clear_variables(const Rows& gone, std::vector<Lost>& lost
 
 void StoredReferences::clear_variables_of(NetworkIdentity& holder, const Rows& gone,
                                           std::vector<Lost>& lost) {
-    for (NetworkBehaviour* component : holder.components()) {
-        const BehaviourType& type = *component->type_;
+    for (NetworkBehaviour* behaviour : holder.components()) {
+        detail::ObjectComponent& component = Inside::of(*behaviour);
+        const BehaviourType& type = component.type();
         for (std::uint64_t bits = type.reference_variables; bits != 0; bits &= bits - 1) {
             const auto variable = static_cast<std::uint32_t>(std::countr_zero(bits));
             const Property& property = type.sync_vars[variable].property;
-            std::byte* value = component->object() + property.offset;
+            std::byte* value = component.object() + property.offset;
             if (names_any(property, value, gone)) {
-                lost.push_back({component, variable, ValueCopy(property, value, resource_)});
+                lost.push_back({&component, variable, ValueCopy(property, value, resource_)});
                 (void)clear(property, value, gone);
             }
         }

@@ -117,7 +117,7 @@ class StoredReferences {
   private:
     /// A SyncVar that became null.
     struct Lost {
-        NetworkBehaviour* component = nullptr;
+        detail::ObjectComponent* component = nullptr;
         std::uint32_t variable = 0;
         ValueCopy previous;
     };

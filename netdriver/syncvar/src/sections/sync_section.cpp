@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "sync_section.h"
 
-#include <replayout/reflection/value_copy.h>
+#include "inside.h"
 
 #include <replayout/reflection/dynamic_type_builder.h>
-#include <replayout/reflection/member_property.h>
-#include <replayout/syncvar/network_behaviour.h>
+#include <replayout/reflection/value_copy.h>
 
 #include <bit>
 
@@ -25,12 +24,13 @@ Result<const Type*> SectionSender::section_type(TypeRegistry& registry, const Be
     }
     DynamicTypeBuilder builder(registry, TypeKind::Struct, name, type.ops.size, type.ops.alignment);
     builder.ops(type.ops);
+    const std::uint32_t component = type.behaviour_offset + detail::Inside::component_offset();
     builder.property(
         "#mask", PropertyKind::UInt64,
-        type.behaviour_offset + member_offset<NetworkBehaviour, &NetworkBehaviour::dirty_bits_>());
-    builder.property("#epoch", PropertyKind::UInt32,
-                     type.behaviour_offset +
-                         member_offset<NetworkBehaviour, &NetworkBehaviour::authority_epoch_>());
+        component + static_cast<std::uint32_t>(detail::ObjectComponent::mask_offset()));
+    builder.property(
+        "#epoch", PropertyKind::UInt32,
+        component + static_cast<std::uint32_t>(detail::ObjectComponent::epoch_offset()));
     for (const SyncVarInfo& variable : type.sync_vars) {
         Property property = variable.property;
         property.is_push_based = false;
@@ -40,9 +40,9 @@ Result<const Type*> SectionSender::section_type(TypeRegistry& registry, const Be
     return builder.build();
 }
 
-const void* SectionSender::make(const NetworkBehaviour& component, std::uint64_t mask,
+const void* SectionSender::make(const detail::ObjectComponent& component, std::uint64_t mask,
                                 std::uint32_t epoch) {
-    const BehaviourType& type = *component.type_;
+    const BehaviourType& type = component.type();
     std::byte*& object = sections_[&type];
     if (object == nullptr) {
         object = static_cast<std::byte*>(resource_->allocate(type.ops.size, type.ops.alignment));
@@ -50,8 +50,7 @@ const void* SectionSender::make(const NetworkBehaviour& component, std::uint64_t
         type.ops.destroy(object);
     }
     type.ops.construct(object);
-    const std::byte* source =
-        reinterpret_cast<const std::byte*>(&component) - type.behaviour_offset;
+    const std::byte* source = component.object();
     for (std::uint64_t bits = mask; bits != 0; bits &= bits - 1) {
         const auto variable = static_cast<std::size_t>(std::countr_zero(bits));
         if (variable >= type.sync_vars.size()) {
@@ -60,9 +59,10 @@ const void* SectionSender::make(const NetworkBehaviour& component, std::uint64_t
         const Property& property = type.sync_vars[variable].property;
         copy_values(property, object + property.offset, source + property.offset);
     }
-    auto& section = *reinterpret_cast<NetworkBehaviour*>(object + type.behaviour_offset);
-    section.dirty_bits_ = mask;
-    section.authority_epoch_ = epoch;
+    detail::ObjectComponent& section =
+        detail::Inside::of(*reinterpret_cast<NetworkBehaviour*>(object + type.behaviour_offset));
+    section.changes().mark_sync_vars(mask);
+    section.owner().begin(epoch);
     return object;
 }
 

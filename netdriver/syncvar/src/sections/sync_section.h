@@ -25,7 +25,9 @@
 
 namespace replayout::syncvar {
 
-class NetworkBehaviour;
+namespace detail {
+class ObjectComponent;
+}  // namespace detail
 
 class SectionSender {
   public:
@@ -41,7 +43,7 @@ class SectionSender {
     [[nodiscard]] static Result<const Type*> section_type(TypeRegistry& registry,
                                                           const BehaviourType& type);
     /// Parameters for one call: these variables of the component. Valid until the next.
-    [[nodiscard]] const void* make(const NetworkBehaviour& component, std::uint64_t mask,
+    [[nodiscard]] const void* make(const detail::ObjectComponent& component, std::uint64_t mask,
                                    std::uint32_t epoch);
 
   private:

@@ -21,9 +21,10 @@ NetworkServer::Authority::Authority(const Environment& environment, const Parts&
 // Owners and players.
 
 bool NetworkServer::Authority::assign(NetworkIdentity& object, NetworkConnection& owner) {
-    if (object.owner_.value != 0 && object.owner_ != owner.peer()) {
+    const PeerId present = object.connection_to_client();
+    if (present.value != 0 && present != owner.peer()) {
         return environment_.log.refuse(
-            owner.peer(), "assign_client_authority: peer " + std::to_string(object.owner_.value) +
+            owner.peer(), "assign_client_authority: peer " + std::to_string(present.value) +
                               " has authority of " + Log::name_of(object) +
                               ": call remove_client_authority() first");
     }
@@ -39,8 +40,8 @@ bool NetworkServer::Authority::remove(NetworkIdentity& object) {
     }
     if (owner->identity() == &object) {
         return environment_.log.refuse(
-            object.owner_, "remove_client_authority: " + Log::name_of(object) +
-                               " is the player of peer " + std::to_string(object.owner_.value) +
+            owner->peer(), "remove_client_authority: " + Log::name_of(object) +
+                               " is the player of peer " + std::to_string(owner->peer().value) +
                                ", which keeps authority of it");
     }
     if (!tell_last_owner(object)) {
@@ -51,17 +52,18 @@ bool NetworkServer::Authority::remove(NetworkIdentity& object) {
 }
 
 void NetworkServer::Authority::set_owner(NetworkIdentity& object, NetworkConnection& owner) {
-    if (object.owner_ == owner.peer()) {
+    detail::ObjectParts& parts = detail::Inside::of(object);
+    if (parts.server.owner.peer == owner.peer()) {
         return;
     }
-    object.owner_ = owner.peer();
+    parts.server.owner.peer = owner.peer();
     owner.owned_.push_back(&object);
-    observers_.count_group(owner, object.interest_group_, true);
-    driver_.set_owner(object.object_, owner.peer());
-    driver_.set_autonomous(object.object_, true);
+    observers_.count_group(owner, object.interest_group(), true);
+    driver_.set_owner(parts.server.id, owner.peer());
+    driver_.set_autonomous(parts.server.id, true);
     observers_.apply_shown(owner, object);
     if (owner.is_host_) {
-        object.role_.is_owned = true;
+        parts.local.set_owned(true);
         host_.add(object);
     }
     queue_state(object);
@@ -72,14 +74,15 @@ void NetworkServer::Authority::clear_owner(NetworkIdentity& object) {
     if (owner == nullptr) {
         return;
     }
-    object.owner_ = {};
+    detail::ObjectParts& parts = detail::Inside::of(object);
+    parts.server.owner.peer = {};
     std::erase(owner->owned_, &object);
-    observers_.count_group(*owner, object.interest_group_, false);
-    driver_.clear_owner(object.object_);
-    driver_.set_autonomous(object.object_, false);
+    observers_.count_group(*owner, object.interest_group(), false);
+    driver_.clear_owner(parts.server.id);
+    driver_.set_autonomous(parts.server.id, false);
     observers_.apply_shown(*owner, object);
     if (owner->is_host_) {
-        object.role_.is_owned = false;
+        parts.local.set_owned(false);
         host_.add(object);
     }
 }
@@ -91,7 +94,7 @@ bool NetworkServer::Authority::tell_last_owner(NetworkIdentity& object) {
     }
     queue_state(object);  // A part of it may have been told.
     return environment_.log.refuse(
-        object.owner_, "peer " + std::to_string(object.owner_.value) + " stays the owner of " +
+        owner->peer(), "peer " + std::to_string(owner->peer().value) + " stays the owner of " +
                            Log::name_of(object) +
                            ": its calls have no room for what it must know; try again");
 }
@@ -102,9 +105,10 @@ void NetworkServer::Authority::set_player(NetworkConnection& connection, Network
         if (object == nullptr) {
             continue;
         }
-        driver_.set_player(object->object_, object == player);
+        detail::ObjectParts& parts = detail::Inside::of(*object);
+        driver_.set_player(parts.server.id, object == player);
         if (connection.is_host_) {
-            object->role_.is_player = object == player;
+            parts.local.set_player(object == player);
             host_.add(*object);
         }
     }
@@ -126,43 +130,45 @@ void NetworkServer::Authority::queue_state(NetworkIdentity& object) {
     if (!has_state(object)) {
         return;
     }
-    ++object.authority_epoch_;
-    object.is_owner_asking_ = false;
-    if (!std::exchange(object.is_state_due_, true)) {
+    detail::OwnerRecord& owner = detail::Inside::of(object).server.owner;
+    ++owner.epoch;
+    owner.is_state_asked = false;
+    if (!std::exchange(owner.is_state_due, true)) {
         queued_.push_back(&object);
     }
 }
 
 void NetworkServer::Authority::send_states() {
     std::erase_if(queued_, [&](NetworkIdentity* object) {
-        return !object->is_state_due_ || tell_owner(*object);
+        return !detail::Inside::of(*object).server.owner.is_state_due || tell_owner(*object);
     });
 }
 
-void NetworkServer::Authority::take_section(NetworkBehaviour& component,
-                                            const NetworkBehaviour& section) {
+void NetworkServer::Authority::take_section(detail::ObjectComponent& component,
+                                            const detail::ReceivedSection& section) {
     NetworkIdentity& object = component.identity();
-    if (section.authority_epoch_ == 0 && section.dirty_bits_ == 0) {
+    if (section.epoch() == 0 && section.mask() == 0) {
         owner_asks(object);
         return;
     }
-    const std::size_t count = component.type_->sync_vars.size();
+    const std::size_t count = component.type().sync_vars.size();
     const std::uint64_t known =
         count == sync_vars_max ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
-    if (section.authority_epoch_ != object.authority_epoch_ ||
-        (section.dirty_bits_ & ~known) != 0) {
+    if (section.epoch() != detail::Inside::of(object).server.owner.epoch ||
+        (section.mask() & ~known) != 0) {
         ++environment_.counters.sections_refused;
         return;
     }
-    const std::uint64_t net_id = object.net_id_;
-    const std::uint64_t changed = component.apply_section(section, 0);
-    if (object.net_id_ == net_id) {
-        component.set_dirty_bit(changed);
+    const std::uint64_t net_id = object.net_id();
+    const std::uint64_t changed = section.apply_to(component, 0);
+    if (object.net_id() == net_id) {
+        component.mark_sync_vars(changed);
     }
 }
 
-void NetworkServer::Authority::take_operations(NetworkBehaviour& component,
-                                               SyncCollection& collection, const void* params) {
+void NetworkServer::Authority::take_operations(detail::ObjectComponent& component,
+                                               detail::CollectionEnd& collection,
+                                               const void* params) {
     if (!collection.is_owner_epoch(collection.epoch_of(params))) {
         ++environment_.counters.collections_refused;
         return;
@@ -170,14 +176,15 @@ void NetworkServer::Authority::take_operations(NetworkBehaviour& component,
     if (!collection.receive_from_owner(params)) {
         ++environment_.counters.collections_refused;
         component.log_line(LogLevel::Warning, "what its owner did to collection " +
-                                                  component.name_of(collection) +
+                                                  collection.name() +
                                                   " cannot be: it stays as it is");
         owner_asks(component.identity());
     }
 }
 
 void NetworkServer::Authority::forget_gone() {
-    std::erase_if(queued_, [](const NetworkIdentity* object) { return object->is_gone_; });
+    std::erase_if(
+        queued_, [](const NetworkIdentity* object) { return detail::Inside::of(*object).is_gone; });
 }
 
 bool NetworkServer::Authority::has_state(const NetworkIdentity& object) noexcept {
@@ -188,32 +195,35 @@ bool NetworkServer::Authority::has_state(const NetworkIdentity& object) noexcept
 }
 
 void NetworkServer::Authority::owner_asks(NetworkIdentity& object) {
-    if (has_state(object) && !std::exchange(object.is_state_due_, true)) {
-        object.is_owner_asking_ = true;
+    detail::OwnerRecord& owner = detail::Inside::of(object).server.owner;
+    if (has_state(object) && !std::exchange(owner.is_state_due, true)) {
+        owner.is_state_asked = true;
         queued_.push_back(&object);
     }
 }
 
 bool NetworkServer::Authority::must_owner_wait(const NetworkIdentity& object) const noexcept {
     constexpr std::int64_t pause_ms = 1'000;
-    return object.is_owner_asking_ && object.owner_told_ &&
-           environment_.now < object.owner_told_->plus_milliseconds(pause_ms);
+    const detail::OwnerRecord& owner = detail::Inside::of(object).server.owner;
+    return owner.is_state_asked && owner.told_at &&
+           environment_.now < owner.told_at->plus_milliseconds(pause_ms);
 }
 
 bool NetworkServer::Authority::tell_owner(NetworkIdentity& object) {
     if (must_owner_wait(object)) {
         return false;
     }
-    if (std::exchange(object.is_owner_asking_, false)) {
-        ++object.authority_epoch_;  // until now it may write
+    detail::OwnerRecord& record = detail::Inside::of(object).server.owner;
+    if (std::exchange(record.is_state_asked, false)) {
+        ++record.epoch;  // until now it may write
     }
     const NetworkConnection* owner = connections_.owner_of(object);
     // An owner that is not ready is sent the state as soon as it is ready.
     const bool is_done = owner == nullptr || owner->is_host() || !owner->is_ready() ||
-                         send_state(object, object.authority_epoch_);
-    object.is_state_due_ = !is_done;
+                         send_state(object, record.epoch);
+    record.is_state_due = !is_done;
     if (is_done) {
-        object.owner_told_ = environment_.now;
+        record.told_at = environment_.now;
     }
     return is_done;
 }
@@ -221,38 +231,40 @@ bool NetworkServer::Authority::tell_owner(NetworkIdentity& object) {
 bool NetworkServer::Authority::send_state(NetworkIdentity& object, std::uint32_t epoch) {
     constexpr std::uint64_t all = ~std::uint64_t{0};
     const NetworkPrefab& prefab = object.prefab();
-    for (NetworkBehaviour* component : object.components()) {
-        const NetworkPrefab::Component& placed = prefab.components()[component->component_index()];
+    const NetObjectId id = detail::Inside::of(object).server.id;
+    for (const NetworkBehaviour* behaviour : object.components()) {
+        const detail::ObjectComponent& component = detail::Inside::of(*behaviour);
+        const NetworkPrefab::Component& placed = prefab.components()[component.index()];
         if (placed.settings.sync_direction == SyncDirection::ClientToServer &&
             driver_.call_function(
-                object.object_, placed.sync_to_owner,
-                params_of(prefab, placed.sync_to_owner, sections_.make(*component, all, epoch))) ==
+                id, placed.sync_to_owner,
+                params_of(prefab, placed.sync_to_owner, sections_.make(component, all, epoch))) ==
                 CallResult::Full) {
             return false;
         }
         if (placed.settings.sync_direction == SyncDirection::ClientToServer &&
-            !send_collections(*component, epoch)) {
+            !send_collections(component, epoch)) {
             return false;
         }
     }
     return true;
 }
 
-bool NetworkServer::Authority::send_collections(NetworkBehaviour& component, std::uint32_t epoch) {
+bool NetworkServer::Authority::send_collections(const detail::ObjectComponent& component,
+                                                std::uint32_t epoch) {
     const NetworkIdentity& object = component.identity();
-    const NetworkPrefab::Component& placed =
-        object.prefab().components()[component.component_index()];
+    const NetworkPrefab::Component& placed = object.prefab().components()[component.index()];
     for (std::size_t i = 0; i < placed.collections.size(); ++i) {
         const NetworkPrefab::Collection& functions = placed.collections[i];
-        const DriverCall call(driver_, object.object_, object.prefab(),
+        const DriverCall call(driver_, detail::Inside::of(object).server.id, object.prefab(),
                               epoch == 0 ? functions.to_last_owner : functions.to_owner);
-        SyncCollection& collection = component.collection(i);
+        detail::CollectionEnd& collection = component.collection(i);
         const CallResult result = collection.send_to_owner(epoch, call);
         if (result == CallResult::Full) {
             return false;
         }
         if (result != CallResult::Sent && result != CallResult::NotOwned) {
-            component.log_line(LogLevel::Error, "collection " + component.name_of(collection) +
+            component.log_line(LogLevel::Error, "collection " + collection.name() +
                                                     " is too large for its owner to be told");
         }
     }

@@ -9,14 +9,16 @@
 #pragma once
 
 #include <replayout/netdriver/net_driver.h>
+#include <replayout/syncvar/collection_end.h>
 #include <replayout/syncvar/network_server.h>
-#include <replayout/syncvar/sync_collection.h>
 
 #include <cstdint>
 #include <vector>
 
 #include "host_queue.h"
+#include "inside.h"
 #include "observers.h"
+#include "received_section.h"
 #include "server_connections.h"
 #include "server_environment.h"
 #include "sync_section.h"
@@ -60,12 +62,13 @@ class NetworkServer::Authority {
     /// Sends the state of the object ahead of a call, if it is queued. An owner that asked for it
     /// too soon waits all the same. False: the state found no room.
     [[nodiscard]] bool send_state_ahead(NetworkIdentity& object) {
-        return !object.is_state_due_ || must_owner_wait(object) || tell_owner(object);
+        return !detail::Inside::of(object).server.owner.is_state_due || must_owner_wait(object) ||
+               tell_owner(object);
     }
     /// The owner sent SyncVars, or asks for the state.
-    void take_section(NetworkBehaviour& component, const NetworkBehaviour& section);
+    void take_section(detail::ObjectComponent& component, const detail::ReceivedSection& section);
     /// The owner sent operations of a collection.
-    void take_operations(NetworkBehaviour& component, SyncCollection& collection,
+    void take_operations(detail::ObjectComponent& component, detail::CollectionEnd& collection,
                          const void* params);
     /// Forgets the objects that are gone. Call it before they are freed.
     void forget_gone();
@@ -81,7 +84,8 @@ class NetworkServer::Authority {
     [[nodiscard]] bool tell_owner(NetworkIdentity& object);
     /// `epoch` is 0 for an owner that is about to lose the object. False: to be tried again.
     [[nodiscard]] bool send_state(NetworkIdentity& object, std::uint32_t epoch);
-    [[nodiscard]] bool send_collections(NetworkBehaviour& component, std::uint32_t epoch);
+    [[nodiscard]] bool send_collections(const detail::ObjectComponent& component,
+                                        std::uint32_t epoch);
 
     const Environment& environment_;
     NetDriver& driver_;

@@ -2,6 +2,7 @@
 #include "connection_phases.h"
 
 #include "connection_channel.h"
+#include "inside.h"
 
 #include <string>
 #include <utility>
@@ -87,7 +88,8 @@ bool NetworkServer::Phases::is_answer_missing(NetworkConnection& connection) {
         return false;
     }
     // The time to answer begins when the question was sent, which other calls may put off.
-    if (driver_.call_progress(connection.peer(), connection.channel_->object_) ==
+    if (driver_.call_progress(connection.peer(),
+                              detail::Inside::of(*connection.channel_).server.id) ==
         CallProgress::Waiting) {
         connection.waiting_since_ = environment_.now;
     }
@@ -161,7 +163,8 @@ bool NetworkServer::Phases::send_batch(NetworkConnection& connection) {
         detail::SpawnBatch batch;
         while (next != spawned.end() &&
                batch.objects.size() < detail::ConnectionChannel::batch_objects_max) {
-            if (driver_.is_relevant_for(connection.peer(), next->second->object_)) {
+            if (driver_.is_relevant_for(connection.peer(),
+                                        detail::Inside::of(*next->second).server.id)) {
                 batch.objects.push_back(next->second);
             }
             ++next;

@@ -6,8 +6,8 @@
 
 #include <replayout/netdriver/net_driver.h>
 #include <replayout/netdriver/net_object_id.h>
+#include <replayout/syncvar/collection_end.h>
 #include <replayout/syncvar/network_prefab.h>
-#include <replayout/syncvar/sync_collection.h>
 
 #include "prefab_params.h"
 

@@ -12,7 +12,7 @@ void NetworkServer::HostQueue::begin(NetworkConnection& host) {
 
 void NetworkServer::HostQueue::end() {
     for (NetworkIdentity* object : queue_) {
-        object->is_host_queued_ = false;
+        detail::Inside::of(*object).host.is_queued = false;
     }
     queue_.clear();
     are_all_queued_ = false;
@@ -40,7 +40,8 @@ void NetworkServer::HostQueue::recycle(std::vector<NetworkIdentity*> looked_at) 
 }
 
 void NetworkServer::HostQueue::forget_gone() {
-    std::erase_if(queue_, [](const NetworkIdentity* object) { return object->is_gone_; });
+    std::erase_if(
+        queue_, [](const NetworkIdentity* object) { return detail::Inside::of(*object).is_gone; });
 }
 
 }  // namespace replayout::syncvar

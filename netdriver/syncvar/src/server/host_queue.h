@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "inside.h"
 #include "server_objects.h"
 
 namespace replayout::syncvar {
@@ -27,7 +28,7 @@ class NetworkServer::HostQueue {
     void end();
 
     void add(NetworkIdentity& object) {
-        if (host_ != nullptr && !std::exchange(object.is_host_queued_, true)) {
+        if (host_ != nullptr && !std::exchange(detail::Inside::of(object).host.is_queued, true)) {
             queue_.push_back(&object);
         }
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "host_view.h"
 
+#include "inside.h"
+
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -16,7 +18,7 @@ NetworkServer::HostView::HostView(const Environment& environment, const Parts& p
 void NetworkServer::HostView::begin(NetworkConnection& host) {
     host_.begin(host);
     for (const auto& [net_id, object] : objects_.spawned()) {
-        object->is_client_ = true;
+        detail::Inside::of(*object).local.set_client(true);
     }
 }
 
@@ -28,12 +30,13 @@ void NetworkServer::HostView::end() {
     }
     for (const std::uint64_t net_id : net_ids) {
         if (NetworkIdentity* object = objects_.find(net_id)) {
-            object->stop_client();
+            detail::ObjectParts& parts = detail::Inside::of(*object);
+            parts.local.stop(parts.components);
             forget(*object);
         }
     }
     for (const auto& [net_id, object] : objects_.spawned()) {
-        object->is_client_ = false;
+        detail::Inside::of(*object).local.set_client(false);
     }
     calls_.clear();
     environment_.driver.clear_host();
@@ -44,7 +47,7 @@ void NetworkServer::HostView::update() {
     environment_.driver.interest().look_around();  // What moved in this tick counts at once.
     std::vector<NetworkIdentity*> objects = host_.take(objects_);
     for (NetworkIdentity* object : objects) {
-        object->is_host_queued_ = false;
+        detail::Inside::of(*object).host.is_queued = false;
         if (object->is_spawned() && host_.host() != nullptr) {  // a callback may stop the host
             show(*object);
         }
@@ -58,20 +61,21 @@ bool NetworkServer::HostView::hears(NetworkIdentity& object, const Function& fun
     if (host_.host() == nullptr || !observers_.host_sees(object)) {
         return false;
     }
-    if (object.is_started_ && !keeps_calls_of(object)) {
+    const detail::LocalRole& local = detail::Inside::of(object).local;
+    if (local.is_started() && !keeps_calls_of(object)) {
         return true;
     }
     const Type* parameters = function.parameters;
     if (parameters != nullptr && parameters->ops().copy_construct == nullptr) {
         show(object);  // what cannot wait runs now, and the object starts for it
-        return object.is_started_;
+        return local.is_started();
     }
-    calls_.emplace_back(object, object.net_id_, place, parameters, values, environment_.resource);
+    calls_.emplace_back(object, object.net_id(), place, parameters, values, environment_.resource);
     return false;
 }
 
 void NetworkServer::HostView::object_spawned(NetworkIdentity& object) noexcept {
-    object.is_client_ = host_.host() != nullptr;
+    detail::Inside::of(object).local.set_client(host_.host() != nullptr);
 }
 
 void NetworkServer::HostView::stop(NetworkIdentity& object) {
@@ -79,13 +83,15 @@ void NetworkServer::HostView::stop(NetworkIdentity& object) {
         show(object);  // so that the calls run
         run_calls(&object);
     }
-    object.stop_client();
+    detail::ObjectParts& parts = detail::Inside::of(object);
+    parts.local.stop(parts.components);
 }
 
 void NetworkServer::HostView::forget(NetworkIdentity& object) noexcept {
-    object.is_client_ = false;
-    object.is_host_visible_ = false;
-    object.is_host_told_ = false;
+    detail::ObjectParts& parts = detail::Inside::of(object);
+    parts.local.set_client(false);
+    parts.host.is_visible = false;
+    parts.host.is_told = false;
 }
 
 bool NetworkServer::HostView::keeps_calls_of(const NetworkIdentity& object) const noexcept {
@@ -95,18 +101,22 @@ bool NetworkServer::HostView::keeps_calls_of(const NetworkIdentity& object) cons
 
 void NetworkServer::HostView::show(NetworkIdentity& object) {
     const bool is_seen = observers_.host_sees(object);
-    if (!std::exchange(object.is_host_told_, true) || object.is_host_visible_ != is_seen) {
-        object.is_host_visible_ = is_seen;
+    detail::ObjectParts& parts = detail::Inside::of(object);
+    if (!std::exchange(parts.host.is_told, true) || parts.host.is_visible != is_seen) {
+        parts.host.is_visible = is_seen;
         for (NetworkBehaviour* component : object.components()) {
             component->on_set_host_visibility(is_seen);
         }
         if (is_seen && host_.host() != nullptr) {
-            object.for_each_component(&NetworkBehaviour::run_initial_hooks);
-            object.start_client();
+            for (NetworkBehaviour* behaviour : object.components()) {
+                detail::ObjectComponent& component = detail::Inside::of(*behaviour);
+                component.hooks().run_initial(component);
+            }
+            parts.local.start(parts.components);
         }
     }
-    if (object.is_started_ && host_.host() != nullptr) {
-        object.tell_role(object.role_);
+    if (parts.local.is_started() && host_.host() != nullptr) {
+        parts.local.tell(parts.components, parts.local.role());
     }
 }
 
@@ -119,12 +129,13 @@ void NetworkServer::HostView::run_calls(const NetworkIdentity* object) {
         }
         HostCall call = std::move(calls_[i]);
         calls_.erase(calls_.begin() + static_cast<std::ptrdiff_t>(i));
-        if (call.object().net_id_ == call.net_id() && call.object().is_started_) {
+        const detail::ObjectParts& called = detail::Inside::of(call.object());
+        if (called.net_id == call.net_id() && called.local.is_started()) {
             if (call.parameters() != nullptr) {
                 objects_.references().clear_unspawned(*call.parameters(),
                                                       static_cast<std::byte*>(call.values()));
             }
-            NetworkPrefab::run_function(call.object().block(), call.values(), call.place());
+            detail::Inside::run_function(called.components.block(), call.values(), call.place());
         }
     }
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "server_parts.h"
+
 #include <replayout/syncvar/network_client.h>
 #include <replayout/syncvar/network_manager.h>
 #include <replayout/syncvar/network_server.h>
@@ -11,8 +13,9 @@ void NetworkManager::on_server_ready(NetworkServer& server, NetworkConnection& c
 
 void NetworkManager::on_server_add_player(NetworkServer& server, NetworkConnection& connection) {
     if (player_prefab == nullptr) {
-        server.log_line(LogLevel::Error, connection.peer(),
-                        "a client asks for a player, and the manager has no player prefab");
+        detail::ServerParts::of(server).log.write(
+            LogLevel::Error, connection.peer(),
+            "a client asks for a player, and the manager has no player prefab");
         return;
     }
     NetworkIdentity& player = server.instantiate(*player_prefab);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "inside.h"
 #include "server_parts.h"
 #include "update_scope.h"
 
@@ -25,7 +26,7 @@ NetworkServer::NetworkServer(const NetDriverSettings& settings, Transport& trans
     : types_(types),
       manager_(manager),
       driver_(with_interest(settings, interest), transport, *this),
-      parts_(std::make_unique<Parts>(*this, settings, interest)) {}
+      parts_(std::make_unique<detail::ServerParts>(*this, settings, interest)) {}
 
 NetworkServer::~NetworkServer() {
     parts_->objects.disown_all();
@@ -62,7 +63,7 @@ void NetworkServer::late_update(NetTime now) {
                      "late_update: called from within a callback; do it after the update");
     const detail::UpdateScope updating(is_updating_);
     now_ = now;
-    ++flush_number_;
+    parts_->end.begin_flush();
     parts_->objects.references().settle();
     if (NetworkConnection* host = parts_->host.host()) {
         parts_->phases.update(*host);  // at once: the host has no channel to hear of it
@@ -118,7 +119,7 @@ NetworkIdentity& NetworkServer::add_scene_object(const NetworkPrefab& prefab,
         "add_scene_object: a \"%s\" of id 0 is made, and is none of the scene: give it "
         "an id that is not 0",
         prefab.name().c_str());
-    object.scene_id_ = scene_id;
+    detail::Inside::of(object).scene_id = scene_id;
     return object;
 }
 
@@ -172,10 +173,11 @@ bool NetworkServer::remove_client_authority(NetworkIdentity& object) {
     REPLAYOUT_EXPECT(may_change(), false, "remove_client_authority: %s", within_a_question);
     REPLAYOUT_EXPECT(owns(object), false, "remove_client_authority: %s", another_servers);
     if (is_channel(object)) {
-        return refuse(object.owner_, "remove_client_authority: " + Log::name_of(object) +
-                                         " is the connection of peer " +
-                                         std::to_string(object.owner_.value) +
-                                         ", which keeps authority of it");
+        return refuse(object.connection_to_client(),
+                      "remove_client_authority: " + Log::name_of(object) +
+                          " is the connection of peer " +
+                          std::to_string(object.connection_to_client().value) +
+                          ", which keeps authority of it");
     }
     return parts_->authority.remove(object);
 }
@@ -202,10 +204,11 @@ bool NetworkServer::replace_player_for_connection(NetworkConnection& connection,
     REPLAYOUT_EXPECT(options <= ReplacePlayerOptions::Destroy, false,
                      "replace_player_for_connection: %u is no ReplacePlayerOptions",
                      static_cast<unsigned>(options));
-    if (is_channel(player) || (player.owner_.value != 0 && player.owner_ != connection.peer())) {
+    if (is_channel(player) || (player.connection_to_client().value != 0 &&
+                               player.connection_to_client() != connection.peer())) {
         return refuse(connection.peer(), "replace_player_for_connection: peer " +
-                                             std::to_string(player.owner_.value) + " owns " +
-                                             Log::name_of(player));
+                                             std::to_string(player.connection_to_client().value) +
+                                             " owns " + Log::name_of(player));
     }
     NetworkIdentity* previous = connection.identity();
     if (previous == &player) {
@@ -286,7 +289,7 @@ bool NetworkServer::set_shown(NetworkIdentity& object, NetworkConnection& connec
                       "show_to or hide_from: " + Log::name_of(object) + " is not spawned");
     }
     parts_->observers.set_shown(object, connection, is_shown);
-    if (object.owner_ == connection.peer()) {
+    if (object.connection_to_client() == connection.peer()) {
         parts_->authority.queue_state(object);  // in case it is shown again
     }
     return true;
@@ -310,7 +313,8 @@ void NetworkServer::forget_shown(NetworkIdentity& object, NetworkConnection& con
     REPLAYOUT_EXPECT(may_change(), void(), "forget_shown: %s", within_a_question);
     REPLAYOUT_EXPECT(owns(object), void(), "forget_shown: %s", another_servers);
     REPLAYOUT_EXPECT(owns(connection), void(), "forget_shown: %s", another_connection);
-    if (parts_->observers.forget_shown(object, connection) && object.owner_ == connection.peer()) {
+    if (parts_->observers.forget_shown(object, connection) &&
+        object.connection_to_client() == connection.peer()) {
         parts_->authority.queue_state(object);
     }
 }
@@ -427,13 +431,13 @@ void NetworkServer::peer_left(PeerId peer, CloseReason /*reason*/) {
 bool NetworkServer::is_net_relevant_for(ObjectHandle handle, PeerId peer) {
     const NetworkConnection* connection = find_connection(peer);
     return connection != nullptr &&
-           Observers::check_observer(NetworkIdentity::of(handle), *connection);
+           Observers::check_observer(*detail::object_of(handle), *connection);
 }
 
 bool NetworkServer::holds_back(ObjectHandle handle, ParentIndex property) {
-    const NetworkIdentity& object = NetworkIdentity::of(handle);
-    for (const NetworkBehaviour* component : object.components()) {
-        if (component->holds_back(property)) {
+    const NetworkIdentity& object = *detail::object_of(handle);
+    for (const NetworkBehaviour* behaviour : object.components()) {
+        if (detail::Inside::of(*behaviour).holds_back(property)) {
             return true;  // Its sync interval is not over.
         }
     }
@@ -445,7 +449,7 @@ bool NetworkServer::has_object(ObjectHandle object) {
 }
 
 void* NetworkServer::object_memory(ObjectHandle object) {
-    return NetworkIdentity::of(object).block();
+    return detail::Inside::of(*detail::object_of(object)).components.block();
 }
 
 ObjectHandle NetworkServer::spawn(const SpawnInfo& /*info*/) {
@@ -453,67 +457,5 @@ ObjectHandle NetworkServer::spawn(const SpawnInfo& /*info*/) {
 }
 
 void NetworkServer::despawn(ObjectHandle /*object*/, ChannelCloseReason /*reason*/) {}
-
-// What objects and their behaviours ask of their server.
-
-void NetworkServer::component_changed(NetworkIdentity& object) {
-    parts_->states.add(object);
-}
-
-bool NetworkServer::send_state_of(NetworkIdentity& object) {
-    return parts_->states.send_ahead(object);
-}
-
-bool NetworkServer::has_connections() const noexcept {
-    return !parts_->connections.is_empty();
-}
-
-void NetworkServer::apply_visibility(NetworkIdentity& object) {
-    parts_->observers.apply_visibility(object);
-}
-
-void NetworkServer::interest_group_changed(NetworkIdentity& object, std::uint32_t previous) {
-    parts_->observers.interest_group_changed(object, previous);
-}
-
-void NetworkServer::position_changed(NetworkIdentity& object) {
-    parts_->observers.position_changed(object);
-}
-
-bool NetworkServer::host_hears(NetworkIdentity& object, const Function& function,
-                               const void* values, void* place) {
-    return parts_->host_view.hears(object, function, values, place);
-}
-
-void NetworkServer::take_section(NetworkBehaviour& component, const NetworkBehaviour& section) {
-    parts_->authority.take_section(component, section);
-}
-
-void NetworkServer::take_operations(NetworkBehaviour& component, SyncCollection& collection,
-                                    const void* params) {
-    parts_->authority.take_operations(component, collection, params);
-}
-
-void NetworkServer::log_line(LogLevel level, PeerId peer, std::string_view text) const {
-    parts_->log.write(level, peer, text);
-}
-
-// What a client says on the channel of its connection.
-
-void NetworkServer::ready(PeerId peer) {
-    parts_->phases.ready(peer);
-}
-
-void NetworkServer::add_player(PeerId peer) {
-    parts_->phases.add_player(peer);
-}
-
-void NetworkServer::not_ready_heard(PeerId peer) {
-    parts_->phases.not_ready_heard(peer);
-}
-
-void NetworkServer::collections_wanted(PeerId peer, const detail::CollectionsWanted& wanted) {
-    parts_->part_sender.wanted(peer, wanted);
-}
 
 }  // namespace replayout::syncvar

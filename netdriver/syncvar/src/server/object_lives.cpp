@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "object_lives.h"
 
+#include "inside.h"
+
 #include <string>
 #include <utility>
 
@@ -21,20 +23,21 @@ bool NetworkServer::ObjectLives::spawn(NetworkIdentity& object, NetworkConnectio
     }
     parts_.states.begin(object);
     parts_.owner_values.add(object);
-    object.for_each_component(&NetworkBehaviour::on_start_server);
+    detail::Inside::of(object).components.for_each(&NetworkBehaviour::on_start_server);
     return object.is_spawned();  // It may have ended itself.
 }
 
 bool NetworkServer::ObjectLives::may_spawn(const NetworkIdentity& object) {
-    if (object.is_spawned() || object.is_gone_ || parts_.objects.is_channel(object)) {
-        return environment_.log.refuse(
-            object.owner_, "spawn: " + Log::name_of(object) +
-                               (object.is_gone_ ? " was destroyed" : " is spawned already"));
+    const bool is_gone = detail::Inside::of(object).is_gone;
+    if (object.is_spawned() || is_gone || parts_.objects.is_channel(object)) {
+        return environment_.log.refuse(object.connection_to_client(),
+                                       "spawn: " + Log::name_of(object) +
+                                           (is_gone ? " was destroyed" : " is spawned already"));
     }
     if (const NetworkIdentity* twin = parts_.objects.twin_of(object)) {
         return environment_.log.refuse(PeerId{}, "an object of prefab \"" + object.prefab().name() +
                                                      "\" is not spawned: its scene id " +
-                                                     std::to_string(object.scene_id_) +
+                                                     std::to_string(object.scene_id()) +
                                                      " is that of a spawned object of prefab \"" +
                                                      twin->prefab().name() + "\"");
     }
@@ -42,16 +45,17 @@ bool NetworkServer::ObjectLives::may_spawn(const NetworkIdentity& object) {
 }
 
 void NetworkServer::ObjectLives::unspawn(NetworkIdentity& object) {
-    if (!object.is_spawned() || object.is_stopping_ || parts_.objects.is_channel(object)) {
-        environment_.log.refuse(object.owner_,
+    detail::ObjectParts& parts = detail::Inside::of(object);
+    if (!object.is_spawned() || parts.is_stopping || parts_.objects.is_channel(object)) {
+        environment_.log.refuse(object.connection_to_client(),
                                 "unspawn: " + Log::name_of(object) + " is not spawned");
         return;
     }
-    object.is_stopping_ = true;
+    parts.is_stopping = true;
     parts_.host_view.stop(object);
-    object.for_each_component(&NetworkBehaviour::on_stop_server);
+    parts.components.for_each(&NetworkBehaviour::on_stop_server);
     parts_.states.keep_last_sections(object);
-    object.is_stopping_ = false;
+    parts.is_stopping = false;
     if (NetworkConnection* owner = parts_.connections.owner_of(object)) {
         if (owner->identity_ == &object) {
             parts_.authority.set_player(*owner, nullptr);
@@ -65,21 +69,22 @@ void NetworkServer::ObjectLives::unspawn(NetworkIdentity& object) {
 }
 
 void NetworkServer::ObjectLives::destroy(NetworkIdentity& object) {
-    if (object.is_gone_ || parts_.objects.is_channel(object)) {
+    detail::ObjectParts& parts = detail::Inside::of(object);
+    if (parts.is_gone || parts_.objects.is_channel(object)) {
         environment_.log.refuse(
             PeerId{}, "destroy: " + Log::name_of(object) +
-                          (object.is_gone_ ? " was destroyed already" : " is the server's own"));
+                          (parts.is_gone ? " was destroyed already" : " is the server's own"));
         return;
     }
-    if (object.is_spawned() && !object.is_stopping_) {
+    if (object.is_spawned() && !parts.is_stopping) {
         unspawn(object);
     }
-    if (object.scene_id_ != 0) {
-        object.keep_own_values();
-        object.reset_values(*object.own_values_);
+    if (parts.scene_id != 0) {
+        parts.components.keep_own_values();
+        parts.components.restore_own_values();
         return;
     }
-    object.is_gone_ = true;
+    parts.is_gone = true;
     has_gone_ = true;
     parts_.objects.references().object_left(object);
 }
@@ -99,7 +104,7 @@ void NetworkServer::ObjectLives::destroy_owned(NetworkConnection& connection) {
 NetworkIdentity* NetworkServer::ObjectLives::make_channel(PeerId peer) {
     NetworkIdentity& channel = parts_.objects.make(environment_.types.connection_prefab());
     if (!parts_.objects.begin_channel(channel, peer)) {
-        channel.is_gone_ = true;
+        detail::Inside::of(channel).is_gone = true;
         has_gone_ = true;
         return nullptr;
     }
@@ -107,9 +112,10 @@ NetworkIdentity* NetworkServer::ObjectLives::make_channel(PeerId peer) {
 }
 
 void NetworkServer::ObjectLives::end_channel(NetworkIdentity& channel) {
-    environment_.driver.remove_object(channel.object_);
+    detail::ObjectParts& parts = detail::Inside::of(channel);
+    environment_.driver.remove_object(parts.server.id);
     parts_.objects.references().object_left(channel);  // A client may name it in a call.
-    channel.is_gone_ = true;
+    parts.is_gone = true;
     has_gone_ = true;
 }
 

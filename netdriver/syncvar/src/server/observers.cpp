@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "observers.h"
 
+#include "inside.h"
 #include "server_groups.h"
 
 #include <algorithm>
@@ -52,7 +53,7 @@ void NetworkServer::Observers::forget(NetworkIdentity& object) {
     for (const auto& [peer, connection] : connections_.all()) {
         connection->shown_.erase(object.net_id());
     }
-    object.group_ = {};
+    detail::Inside::of(object).server.interest.group = {};
 }
 
 void NetworkServer::Observers::apply_visibility(NetworkIdentity& object) {
@@ -60,35 +61,36 @@ void NetworkServer::Observers::apply_visibility(NetworkIdentity& object) {
         return;  // It is its owner's alone, whatever a call that named it led the game to say.
     }
     Interest interest = driver_.interest();
+    detail::ServerRecord& record = detail::Inside::of(object).server;
     NetRelevancy relevancy = relevancy_of(interest_.kind);
-    if (object.visibility_ != Visibility::Default) {
-        relevancy = object.visibility_ == Visibility::ForceShown ? NetRelevancy::Always
-                                                                 : NetRelevancy::OnlyToOwner;
+    if (object.visibility() != Visibility::Default) {
+        relevancy = object.visibility() == Visibility::ForceShown ? NetRelevancy::Always
+                                                                  : NetRelevancy::OnlyToOwner;
     }
-    interest.set_relevancy(object.object_, relevancy);
+    interest.set_relevancy(record.id, relevancy);
     if (relevancy == NetRelevancy::Distance) {
-        interest.set_cull_distance(object.object_, object.interest_range_ > 0
-                                                       ? object.interest_range_
-                                                       : interest_.effective_range());
+        interest.set_cull_distance(record.id, record.interest.range > 0
+                                                  ? record.interest.range
+                                                  : interest_.effective_range());
     }
     const NetGroup group = group_of(object);
-    if (group != object.group_) {
-        if (object.group_ != NetGroup{}) {
-            interest.clear_groups(object.object_);
+    if (group != record.interest.group) {
+        if (record.interest.group != NetGroup{}) {
+            interest.clear_groups(record.id);
         }
-        interest.add_to_group(object.object_, group);
-        object.group_ = group;
+        interest.add_to_group(record.id, group);
+        record.interest.group = group;
     }
     host_.add(object);
 }
 
 NetGroup NetworkServer::Observers::group_of(const NetworkIdentity& object) const noexcept {
-    const bool is_grouped = interest_.has_groups() && object.visibility_ == Visibility::Default;
+    const bool is_grouped = interest_.has_groups() && object.visibility() == Visibility::Default;
     if (!is_grouped) {
         return ready_group;
     }
-    if (object.interest_group_ != 0 || interest_.has_group_zero()) {
-        return game_group(object.interest_group_);
+    if (object.interest_group() != 0 || interest_.has_group_zero()) {
+        return game_group(object.interest_group());
     }
     return interest_.kind == InterestKind::Team ? ready_group : empty_group;
 }
@@ -98,7 +100,7 @@ void NetworkServer::Observers::interest_group_changed(NetworkIdentity& object,
     NetworkConnection* owner = connections_.owner_of(object);
     if (owner != nullptr && !objects_.is_channel(object)) {
         count_group(*owner, previous, false);
-        count_group(*owner, object.interest_group_, true);
+        count_group(*owner, object.interest_group(), true);
     }
     apply_visibility(object);
 }
@@ -107,7 +109,8 @@ void NetworkServer::Observers::position_changed(NetworkIdentity& object) {
     if (objects_.is_channel(object)) {
         return;
     }
-    driver_.interest().set_location(object.object_, object.transform.position);
+    driver_.interest().set_location(detail::Inside::of(object).server.id,
+                                    object.transform.position);
     host_.add(object);
     NetworkConnection* owner = connections_.owner_of(object);
     if (owner != nullptr && owner->identity_ == &object) {
@@ -116,7 +119,7 @@ void NetworkServer::Observers::position_changed(NetworkIdentity& object) {
 }
 
 void NetworkServer::Observers::reconsider(NetworkIdentity& object) {
-    driver_.interest().reconsider(object.object_);
+    driver_.interest().reconsider(detail::Inside::of(object).server.id);
     host_.add(object);
 }
 
@@ -172,11 +175,12 @@ void NetworkServer::Observers::apply_shown(NetworkConnection& connection, Networ
     }
     Interest interest = driver_.interest();
     const PeerId peer = connection.peer();
+    const NetObjectId id = detail::Inside::of(object).server.id;
     auto said = connection.shown_.find(object.net_id());
-    if (connection.phase_ == Phase::Leaving && !driver_.is_relevant_for(peer, object.object_)) {
+    if (connection.phase_ == Phase::Leaving && !driver_.is_relevant_for(peer, id)) {
         // It would still see what comes, and is not ready.
         connection.shown_.try_emplace(object.net_id());
-        interest.set_relevant_for(peer, object.object_, false);
+        interest.set_relevant_for(peer, id, false);
         return;
     }
     if (said != connection.shown_.end() && !said->second.has_value()) {
@@ -184,12 +188,13 @@ void NetworkServer::Observers::apply_shown(NetworkConnection& connection, Networ
         said = connection.shown_.end();
     }
     const bool is_said = said != connection.shown_.end();
-    if (connection.phase_ == Phase::NotReady && (is_said || object.owner_ == peer)) {
-        interest.set_relevant_for(peer, object.object_, false);
+    if (connection.phase_ == Phase::NotReady &&
+        (is_said || object.connection_to_client() == peer)) {
+        interest.set_relevant_for(peer, id, false);
     } else if (is_said) {
-        interest.set_relevant_for(peer, object.object_, *said->second);
+        interest.set_relevant_for(peer, id, *said->second);
     } else {
-        interest.clear_relevant_for(peer, object.object_);
+        interest.clear_relevant_for(peer, id);
     }
 }
 
@@ -235,12 +240,15 @@ bool NetworkServer::Observers::host_sees(const NetworkIdentity& object) const {
     if (said != host->shown_.end()) {
         return *said->second;
     }
-    if (object.owner_ == host->peer() || object.visibility_ == Visibility::ForceShown) {
+    if (object.connection_to_client() == host->peer() ||
+        object.visibility() == Visibility::ForceShown) {
         return true;
     }
-    const bool is_in_group = object.group_ == ready_group ||
-                             host->groups_.find(object.group_.value) != host->groups_.end();
-    if (object.visibility_ == Visibility::ForceHidden || !is_in_group) {
+    const detail::ServerRecord& record = detail::Inside::of(object).server;
+    const NetGroup group = record.interest.group;
+    const bool is_in_group =
+        group == ready_group || host->groups_.find(group.value) != host->groups_.end();
+    if (object.visibility() == Visibility::ForceHidden || !is_in_group) {
         return false;
     }
     switch (relevancy_of(interest_.kind)) {
@@ -248,7 +256,7 @@ bool NetworkServer::Observers::host_sees(const NetworkIdentity& object) const {
             return check_observer(object, *host);
         case NetRelevancy::Distance:
         case NetRelevancy::Grid:
-            return driver_.interest().is_in_sight(host->peer(), object.object_);
+            return driver_.interest().is_in_sight(host->peer(), record.id);
         default:
             return true;
     }

@@ -3,6 +3,7 @@
 
 #include "behaviour_section.h"
 #include "driver_call.h"
+#include "inside.h"
 
 #include <replayout/syncvar/behaviour_type.h>
 
@@ -15,48 +16,52 @@ void NetworkServer::OwnerValues::add(NetworkIdentity& object) {
 }
 
 void NetworkServer::OwnerValues::remove(NetworkIdentity& object) {
-    object.served_owner_ = {};
-    object.was_open_for_owner_ = false;
+    detail::OwnerRecord& owner = detail::Inside::of(object).server.owner;
+    owner.served = {};
+    owner.was_open = false;
     std::erase(objects_, &object);
 }
 
 void NetworkServer::OwnerValues::serve() {
     for (NetworkIdentity* object : objects_) {
-        const PeerId owner = object->owner_;
-        const bool is_shown = owner.value != 0 && driver_.is_relevant_for(owner, object->object_);
-        const bool is_open =
-            is_shown && driver_.connection_shadow(owner, object->object_).has_value();
+        const NetObjectId id = detail::Inside::of(*object).server.id;
+        detail::OwnerRecord& record = detail::Inside::of(*object).server.owner;
+        const PeerId owner = record.peer;
+        const bool is_shown = owner.value != 0 && driver_.is_relevant_for(owner, id);
+        const bool is_open = is_shown && driver_.connection_shadow(owner, id).has_value();
         // Between two flushes it may have been hidden and shown: then its channel is opened anew.
-        const bool was_closed = object->was_open_for_owner_ && !is_open &&
-                                !(is_shown && driver_.is_dormant_for(owner, object->object_));
-        object->was_open_for_owner_ = is_open;
-        if (!is_shown || was_closed || object->served_owner_ != owner) {
-            object->served_owner_ = {};
+        const bool was_closed =
+            record.was_open && !is_open && !(is_shown && driver_.is_dormant_for(owner, id));
+        record.was_open = is_open;
+        if (!is_shown || was_closed || record.served != owner) {
+            record.served = {};
         }
-        if (is_shown && object->served_owner_ != owner && serve_owner(*object)) {
-            object->served_owner_ = owner;
+        if (is_shown && record.served != owner && serve_owner(*object)) {
+            record.served = owner;
         }
     }
 }
 
 void NetworkServer::OwnerValues::serve_ahead(NetworkIdentity& object) {
     const NetworkConnection* owner = connections_.owner_of(object);
-    if (owner != nullptr && !owner->is_host() && object.served_owner_ != object.owner_ &&
+    detail::OwnerRecord& record = detail::Inside::of(object).server.owner;
+    if (owner != nullptr && !owner->is_host() && record.served != record.peer &&
         serve_owner(object)) {
-        object.served_owner_ = object.owner_;
+        record.served = record.peer;
     }
 }
 
 bool NetworkServer::OwnerValues::serve_owner(NetworkIdentity& object) {
-    for (NetworkBehaviour* component : object.components()) {
-        const NetworkPrefab::Component& placed =
-            object.prefab().components()[component->component_index()];
+    const NetObjectId id = detail::Inside::of(object).server.id;
+    for (NetworkBehaviour* behaviour : object.components()) {
+        detail::ObjectComponent& component = detail::Inside::of(*behaviour);
+        const NetworkPrefab::Component& placed = object.prefab().components()[component.index()];
         if (placed.settings.sync_mode != SyncMode::Owner) {
             continue;
         }
         for (std::size_t i = 0; i < placed.collections.size(); ++i) {
-            SyncCollection& collection = component->collection(i);
-            const DriverCall call(driver_, object.object_, object.prefab(),
+            detail::CollectionEnd& collection = component.collection(i);
+            const DriverCall call(driver_, id, object.prefab(),
                                   placed.collections[i].items_function);
             if (collection.send_state(call) != CallResult::Sent) {
                 return false;
@@ -67,14 +72,14 @@ bool NetworkServer::OwnerValues::serve_owner(NetworkIdentity& object) {
         if (!placed.type->has_custom_serialization) {
             continue;
         }
-        detail::SectionCall call{component->initial_section()};
-        call.section.number = component->section().state.section.number;
-        if (driver_.call_function(object.object_, placed.section.initial_function, &call) !=
-            CallResult::Sent) {
+        detail::BehaviourSection& section = component.section();
+        detail::SectionCall call{section.write_initial(component)};
+        call.section.number = section.state.section.number;
+        if (driver_.call_function(id, placed.section.initial_function, &call) != CallResult::Sent) {
             return false;
         }
-        component->has_waiting_section_ = false;
-        component->dirty_bits_ = 0;
+        component.set_waiting_section(false);
+        component.changes().clear_sync_vars();
     }
     return true;
 }

@@ -2,7 +2,7 @@
 //
 // Sends owners what nobody else may see: collections and sections of behaviours of SyncMode::Owner.
 // They are no properties of the object, so they go by calls: all of it once the owner is shown the
-// object, and from then on what changes (state_sender.h). NetworkIdentity::served_owner_ is the
+// object, and from then on what changes (state_sender.h). OwnerRecord::served is the
 // owner that has it all.
 #pragma once
 

@@ -2,10 +2,10 @@
 #include "part_sender.h"
 
 #include "connection_channel.h"
+#include "inside.h"
 
 #include <replayout/parameter_bytes.h>
-#include <replayout/syncvar/network_behaviour.h>
-#include <replayout/syncvar/sync_collection.h>
+#include <replayout/syncvar/collection_end.h>
 
 #include <algorithm>
 #include <iterator>
@@ -52,7 +52,7 @@ void NetworkServer::PartSender::wanted(PeerId peer, const detail::CollectionsWan
     for (const auto& [object, component, collection] : wanted.places) {
         const bool is_there =
             object != nullptr && object->is_spawned() && component < object->components().size() &&
-            collection < object->components()[component]->type_->collections.size();
+            collection < object->prefab().components()[component].type->collections.size();
         if (!is_there) {
             continue;  // It ended meanwhile.
         }
@@ -77,8 +77,8 @@ void NetworkServer::PartSender::send() {
 bool NetworkServer::PartSender::has_calls_under_way(PeerId peer) const {
     const NetworkConnection* const connection = connections_.find(peer);
     return connection != nullptr && !connection->is_host() &&
-           environment_.driver.call_progress(peer, connection->channel_->object_) !=
-               CallProgress::Arrived;
+           environment_.driver.call_progress(
+               peer, detail::Inside::of(*connection->channel_).server.id) != CallProgress::Arrived;
 }
 
 void NetworkServer::PartSender::send_to(PeerId peer, ClientOrders& client) {
@@ -107,8 +107,9 @@ bool NetworkServer::PartSender::send(PeerId peer, Order& order, bool& is_sent) {
         return false;
     }
     const NetworkPrefab::Component& placed = object->prefab().components()[order.place.component];
-    const bool may_see = environment_.driver.is_relevant_for(peer, object->object_) &&
-                         (placed.settings.sync_mode != SyncMode::Owner || object->owner_ == peer);
+    const bool may_see =
+        environment_.driver.is_relevant_for(peer, detail::Inside::of(*object).server.id) &&
+        (placed.settings.sync_mode != SyncMode::Owner || object->connection_to_client() == peer);
     if (order.is_under_way) {
         if (has_calls_under_way(peer)) {
             return true;
@@ -123,14 +124,15 @@ bool NetworkServer::PartSender::send(PeerId peer, Order& order, bool& is_sent) {
         return false;
     }
     const FunctionIndex function = placed.collections[order.place.collection].changes;
-    SyncCollection& collection =
-        object->components()[order.place.component]->collection(order.place.collection);
+    const detail::ObjectComponent& component =
+        detail::Inside::of(*object->components()[order.place.component]);
+    detail::CollectionEnd& collection = component.collection(order.place.collection);
     if (!order.is_packed &&
         !pack(order, collection,
               *object->prefab().layout().functions()[function.value].parameters)) {
-        object->components()[order.place.component]->log_line(
+        component.log_line(
             LogLevel::Error,
-            "collection " + object->components()[order.place.component]->name_of(collection) +
+            "collection " + collection.name() +
                 " cannot be sent in parts: an item cannot be written, or is larger than a call");
         return false;
     }
@@ -156,7 +158,7 @@ bool NetworkServer::PartSender::send(PeerId peer, Order& order, bool& is_sent) {
     return true;
 }
 
-bool NetworkServer::PartSender::pack(Order& order, SyncCollection& collection,
+bool NetworkServer::PartSender::pack(Order& order, detail::CollectionEnd& collection,
                                      const RepLayout& changes) {
     order.parts.clear();
     collection.pack(PackedCall(changes, environment_.resource, order.parts), part_bytes_max_);

@@ -74,7 +74,8 @@ class NetworkServer::PartSender {
     /// False: the order is over.
     [[nodiscard]] bool send(PeerId peer, Order& order, bool& is_sent);
     /// False: it cannot be written.
-    [[nodiscard]] bool pack(Order& order, SyncCollection& collection, const RepLayout& changes);
+    [[nodiscard]] bool pack(Order& order, detail::CollectionEnd& collection,
+                            const RepLayout& changes);
 
     const Environment& environment_;
     const Connections& connections_;

@@ -12,7 +12,8 @@ NetworkConnection* NetworkServer::Connections::find(PeerId peer) const noexcept 
 
 NetworkConnection* NetworkServer::Connections::owner_of(
     const NetworkIdentity& object) const noexcept {
-    return object.owner_.value == 0 ? nullptr : find(object.owner_);
+    const PeerId owner = object.connection_to_client();
+    return owner.value == 0 ? nullptr : find(owner);
 }
 
 NetworkConnection& NetworkServer::Connections::none() {

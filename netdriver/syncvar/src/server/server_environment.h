@@ -10,12 +10,14 @@
 #include <replayout/syncvar/network_server.h>
 #include <replayout/syncvar/network_types.h>
 
+#include "server_end.h"
 #include "server_log.h"
 
 namespace replayout::syncvar {
 
 struct NetworkServer::Environment {
-    NetworkServer& server;  ///< the manager is called with it, and spawned objects name it
+    NetworkServer& server;   ///< the manager is called with it
+    detail::ServerEnd& end;  ///< spawned objects ask it
     NetworkManager& manager;
     NetDriver& driver;
     const NetworkTypes& types;

@@ -15,7 +15,7 @@ NetworkIdentity& NetworkServer::Objects::make(const NetworkPrefab& prefab) {
     auto made = std::make_unique<NetworkIdentity>(prefab, environment_.resource);
     NetworkIdentity& object = *made;
     made_.emplace(&object, std::move(made));
-    object.references_ = &references_;
+    detail::Inside::of(object).references = &references_;
     references_.object_made(object);
     return object;
 }
@@ -29,7 +29,7 @@ NetworkIdentity* NetworkServer::Objects::find(std::uint64_t net_id) const noexce
 
 const NetworkIdentity* NetworkServer::Objects::twin_of(
     const NetworkIdentity& object) const noexcept {
-    const auto found = spawned_in_scene_.find(object.scene_id_);
+    const auto found = spawned_in_scene_.find(object.scene_id());
     return found == spawned_in_scene_.end() ? nullptr : found->second;
 }
 
@@ -37,40 +37,45 @@ bool NetworkServer::Objects::begin_spawned(NetworkIdentity& object) {
     if (references_.has_left(object)) {
         references_.settle();  // It is another object from now on.
     }
-    object.keep_own_values();
-    const SceneName name(object.scene_id_);
+    detail::ObjectParts& parts = detail::Inside::of(object);
+    if (parts.scene_id != 0) {
+        parts.components.keep_own_values();
+    }
+    const SceneName name(parts.scene_id);
     SpawnParameters parameters;
     parameters.stable_name = name.text();
     parameters.location = object.transform.position;
     parameters.rotation = object.transform.rotation;
     parameters.scale = object.transform.scale;
     NetDriver& driver = environment_.driver;
-    object.object_ = driver.add_object(object.prefab().layout(), object.handle(), parameters);
-    if (object.object_.generation == 0) {
+    parts.server.id =
+        driver.add_object(object.prefab().layout(), detail::handle_of(object), parameters);
+    if (parts.server.id.generation == 0) {
         return false;
     }
-    object.net_id_ = driver.guid_of(object.object_).value;
-    object.server_ = &environment_.server;
-    spawned_.emplace(object.net_id_, &object);
-    if (object.scene_id_ != 0) {
-        spawned_in_scene_.emplace(object.scene_id_, &object);
+    parts.net_id = driver.guid_of(parts.server.id).value;
+    parts.server.end = &environment_.end;
+    spawned_.emplace(parts.net_id, &object);
+    if (parts.scene_id != 0) {
+        spawned_in_scene_.emplace(parts.scene_id, &object);
     }
     return true;
 }
 
 void NetworkServer::Objects::end_spawned(NetworkIdentity& object) {
-    environment_.driver.remove_object(object.object_);
-    environment_.driver.forget_destroyed(SceneName(object.scene_id_).text());
-    spawned_.erase(object.net_id_);
-    if (object.scene_id_ != 0) {
-        spawned_in_scene_.erase(object.scene_id_);
+    detail::ObjectParts& parts = detail::Inside::of(object);
+    environment_.driver.remove_object(parts.server.id);
+    environment_.driver.forget_destroyed(SceneName(parts.scene_id).text());
+    spawned_.erase(parts.net_id);
+    if (parts.scene_id != 0) {
+        spawned_in_scene_.erase(parts.scene_id);
     }
-    object.net_id_ = 0;
-    object.object_ = {};
-    object.server_ = nullptr;
-    object.owner_ = {};
-    for (NetworkBehaviour* component : object.components()) {
-        component->forget_changes();
+    parts.net_id = 0;
+    parts.server.id = {};
+    parts.server.end = nullptr;
+    parts.server.owner.peer = {};
+    for (NetworkBehaviour* behaviour : object.components()) {
+        detail::Inside::of(*behaviour).forget_changes();
     }
     references_.object_left(object);
 }
@@ -83,15 +88,16 @@ bool NetworkServer::Objects::is_channel(const NetworkIdentity& object) const noe
 
 bool NetworkServer::Objects::begin_channel(NetworkIdentity& channel, PeerId peer) {
     NetDriver& driver = environment_.driver;
-    channel.server_ = &environment_.server;
-    channel.object_ = driver.add_object(channel.prefab().layout(), channel.handle());
-    if (channel.object_.generation == 0) {
+    detail::ObjectParts& parts = detail::Inside::of(channel);
+    parts.server.end = &environment_.end;
+    parts.server.id = driver.add_object(channel.prefab().layout(), detail::handle_of(channel));
+    if (parts.server.id.generation == 0) {
         return false;
     }
-    channel.net_id_ = driver.guid_of(channel.object_).value;
-    channel.owner_ = peer;
-    driver.interest().set_relevancy(channel.object_, NetRelevancy::OnlyToOwner);
-    driver.set_owner(channel.object_, peer);
+    parts.net_id = driver.guid_of(parts.server.id).value;
+    parts.server.owner.peer = peer;
+    driver.interest().set_relevancy(parts.server.id, NetRelevancy::OnlyToOwner);
+    driver.set_owner(parts.server.id, peer);
     return true;
 }
 
@@ -99,14 +105,16 @@ bool NetworkServer::Objects::begin_channel(NetworkIdentity& channel, PeerId peer
 
 void NetworkServer::Objects::free_gone() {
     references_.forget_gone();
-    std::erase_if(made_, [](const auto& entry) { return entry.second->is_gone_; });
+    std::erase_if(made_,
+                  [](const auto& entry) { return detail::Inside::of(*entry.second).is_gone; });
 }
 
 void NetworkServer::Objects::disown_all() noexcept {
     for (const auto& [key, object] : made_) {
-        object->net_id_ = 0;
-        object->server_ = nullptr;
-        object->references_ = nullptr;
+        detail::ObjectParts& parts = detail::Inside::of(*object);
+        parts.net_id = 0;
+        parts.server.end = nullptr;
+        parts.references = nullptr;
     }
 }
 

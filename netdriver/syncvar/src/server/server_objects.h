@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 
+#include "inside.h"
 #include "server_environment.h"
 #include "stored_references.h"
 
@@ -33,8 +34,7 @@ class NetworkServer::Objects {
     }
     /// The same for an object that the driver names.
     [[nodiscard]] bool has(ObjectHandle object) const noexcept {
-        return made_.contains(
-            reinterpret_cast<const NetworkIdentity*>(static_cast<std::uintptr_t>(object.value)));
+        return made_.contains(detail::object_of(object));
     }
     /// The references that SyncVars of these objects hold.
     [[nodiscard]] StoredReferences& references() noexcept { return references_; }

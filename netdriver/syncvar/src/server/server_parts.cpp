@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "server_parts.h"
 
-namespace replayout::syncvar {
+namespace replayout::syncvar::detail {
 
-NetworkServer::Parts::Parts(NetworkServer& server, const NetDriverSettings& settings,
-                            const InterestManagement& interest)
-    : log(server.now_),
-      environment{server,        server.manager_,      server.driver_,
-                  server.types_, server.now_,          server.counters_,
-                  log,           resource_of(settings)},
+ServerParts::ServerParts(NetworkServer& server, const NetDriverSettings& settings,
+                         const InterestManagement& interest)
+    : end(server, *this),
+      log(server.now_),
+      environment{server,           end,           server.manager_,
+                  server.driver_,   server.types_, server.now_,
+                  server.counters_, log,           resource_of(settings)},
       objects(environment),
       observers(server.driver_, interest, {connections, objects, host}),
       authority(environment, {connections, host, observers}),
@@ -20,4 +21,4 @@ NetworkServer::Parts::Parts(NetworkServer& server, const NetDriverSettings& sett
       lives(environment,
             {connections, objects, host, observers, authority, owner_values, states, host_view}) {}
 
-}  // namespace replayout::syncvar
+}  // namespace replayout::syncvar::detail

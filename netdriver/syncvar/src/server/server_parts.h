@@ -17,30 +17,36 @@
 #include "owner_values.h"
 #include "part_sender.h"
 #include "server_connections.h"
+#include "server_end.h"
 #include "server_environment.h"
 #include "server_log.h"
 #include "server_objects.h"
 #include "state_sender.h"
 
-namespace replayout::syncvar {
+namespace replayout::syncvar::detail {
 
-struct NetworkServer::Parts {
-    Parts(NetworkServer& server, const NetDriverSettings& settings,
-          const InterestManagement& interest);
+struct ServerParts {
+    ServerParts(NetworkServer& server, const NetDriverSettings& settings,
+                const InterestManagement& interest);
+    ServerParts(const ServerParts&) = delete;
+    ServerParts& operator=(const ServerParts&) = delete;
 
-    Log log;
-    const Environment environment;
-    Connections connections;
-    Objects objects;
-    HostQueue host;
-    Observers observers;
-    Authority authority;
-    OwnerValues owner_values;
-    PartSender part_sender;
-    StateSender states;
-    Phases phases;
-    HostView host_view;
-    ObjectLives lives;
+    [[nodiscard]] static ServerParts& of(NetworkServer& server) noexcept { return *server.parts_; }
+
+    ServerEnd end;
+    NetworkServer::Log log;
+    const NetworkServer::Environment environment;
+    NetworkServer::Connections connections;
+    NetworkServer::Objects objects;
+    NetworkServer::HostQueue host;
+    NetworkServer::Observers observers;
+    NetworkServer::Authority authority;
+    NetworkServer::OwnerValues owner_values;
+    NetworkServer::PartSender part_sender;
+    NetworkServer::StateSender states;
+    NetworkServer::Phases phases;
+    NetworkServer::HostView host_view;
+    NetworkServer::ObjectLives lives;
 };
 
-}  // namespace replayout::syncvar
+}  // namespace replayout::syncvar::detail

@@ -3,6 +3,7 @@
 
 #include "behaviour_section.h"
 #include "driver_call.h"
+#include "inside.h"
 
 #include <replayout/syncvar/behaviour_type.h>
 #include <replayout/syncvar/network_writer.h>
@@ -20,10 +21,11 @@ NetworkServer::StateSender::StateSender(const Environment& environment, const Pa
       part_sender_(parts.part_sender) {}
 
 void NetworkServer::StateSender::begin(NetworkIdentity& object) {
-    for (NetworkBehaviour* component : object.components()) {
-        component->forget_changes();  // All of it is new.
-        for (std::size_t i = 0; i < component->type_->collections.size(); ++i) {
-            component->collection(i).update_opening(part_sender_.whole_bytes_max());
+    for (NetworkBehaviour* behaviour : object.components()) {
+        detail::ObjectComponent& component = detail::Inside::of(*behaviour);
+        component.forget_changes();  // All of it is new.
+        for (std::size_t i = 0; i < component.type().collections.size(); ++i) {
+            component.collection(i).update_opening(part_sender_.whole_bytes_max());
         }
     }
 }
@@ -33,13 +35,14 @@ void NetworkServer::StateSender::send_changed() {
     // A behaviour that serializes itself may change others.
     sending_.swap(changed_);
     for (NetworkIdentity* object : sending_) {
-        object->is_queued_ = false;
+        detail::Inside::of(*object).is_queued = false;
         bool is_waiting = false;
-        for (NetworkBehaviour* component : object->components()) {
-            if (component->is_dirty()) {
-                send(*object, *component);
+        for (NetworkBehaviour* behaviour : object->components()) {
+            detail::ObjectComponent& component = detail::Inside::of(*behaviour);
+            if (component.is_due(environment_.now)) {
+                send(*object, component);
             }
-            is_waiting = is_waiting || component->has_changes();
+            is_waiting = is_waiting || component.has_changes();
         }
         if (is_waiting) {
             add(*object);  // It is not due yet.
@@ -58,16 +61,17 @@ bool NetworkServer::StateSender::send_ahead(NetworkIdentity& object) {
         owner_values_.serve_ahead(object);
     }
     bool is_sent = authority_.send_state_ahead(object);
-    for (NetworkBehaviour* component : object.components()) {
-        if (!component->has_changes()) {
+    for (NetworkBehaviour* behaviour : object.components()) {
+        detail::ObjectComponent& component = detail::Inside::of(*behaviour);
+        if (!component.has_changes()) {
             continue;
         }
-        send(object, *component);
+        send(object, component);
         is_sent =
-            is_sent && !component->has_waiting_section_ && component->collection_dirty_bits_ == 0;
-        for (std::size_t i = 0; i < component->type_->collections.size(); ++i) {
+            is_sent && !component.has_waiting_section() && component.changes().collections() == 0;
+        for (std::size_t i = 0; i < component.type().collections.size(); ++i) {
             // The object is compared in the flush, after more may have changed.
-            component->collection(i).may_coalesce_ = false;
+            component.collection(i).stop_coalescing();
         }
     }
     is_sending_ = was_sending;
@@ -79,34 +83,36 @@ void NetworkServer::StateSender::keep_last_sections(NetworkIdentity& object) {
         return;
     }
     const bool was_sending = std::exchange(is_sending_, true);
-    for (NetworkBehaviour* component : object.components()) {
-        if (component->type_->has_custom_serialization) {
-            component->keep_last_section();
+    for (NetworkBehaviour* behaviour : object.components()) {
+        detail::ObjectComponent& component = detail::Inside::of(*behaviour);
+        if (component.type().has_custom_serialization) {
+            component.section().keep_last(component);
         }
     }
     is_sending_ = was_sending;
 }
 
 void NetworkServer::StateSender::forget_gone() {
-    std::erase_if(changed_, [](const NetworkIdentity* object) { return object->is_gone_; });
+    std::erase_if(changed_, [](const NetworkIdentity* object) {
+        return detail::Inside::of(*object).is_gone;
+    });
 }
 
-void NetworkServer::StateSender::send(NetworkIdentity& object, NetworkBehaviour& component) {
-    const BehaviourType& type = *component.type_;
-    if (type.has_custom_serialization) {
+void NetworkServer::StateSender::send(NetworkIdentity& object, detail::ObjectComponent& component) {
+    if (component.type().has_custom_serialization) {
         send_section(object, component);
     } else {
         mark_sync_vars(object, component);
     }
     send_collections(object, component);
-    component.last_sync_us_ = environment_.now.microseconds;
+    component.changes().sent(environment_.now);
 }
 
 void NetworkServer::StateSender::mark_sync_vars(NetworkIdentity& object,
-                                                NetworkBehaviour& component) {
-    const NetworkPrefab::Component& placed =
-        object.prefab().components()[component.component_index()];
-    std::uint64_t bits = component.dirty_bits_;
+                                                detail::ObjectComponent& component) {
+    const NetworkPrefab::Component& placed = object.prefab().components()[component.index()];
+    const NetObjectId id = detail::Inside::of(object).server.id;
+    std::uint64_t bits = component.changes().sync_vars();
     for (; bits != 0; bits &= bits - 1) {
         const auto variable = static_cast<std::size_t>(std::countr_zero(bits));
         if (variable >= placed.parents.size()) {
@@ -115,44 +121,43 @@ void NetworkServer::StateSender::mark_sync_vars(NetworkIdentity& object,
         const std::uint32_t first = placed.parents[variable].value;
         const std::uint32_t count = placed.type->sync_vars[variable].property.array_dim;
         for (std::uint32_t i = 0; i < count; ++i) {
-            driver_.mark_property_dirty(object.object_,
-                                        ParentIndex{static_cast<std::uint16_t>(first + i)});
+            driver_.mark_property_dirty(id, ParentIndex{static_cast<std::uint16_t>(first + i)});
         }
     }
-    component.dirty_bits_ = 0;
+    component.changes().clear_sync_vars();
 }
 
 void NetworkServer::StateSender::send_collections(NetworkIdentity& object,
-                                                  NetworkBehaviour& component) {
+                                                  detail::ObjectComponent& component) {
     const NetworkPrefab& prefab = object.prefab();
-    const NetworkPrefab::Component& placed = prefab.components()[component.component_index()];
+    const NetworkPrefab::Component& placed = prefab.components()[component.index()];
+    const NetObjectId id = detail::Inside::of(object).server.id;
     const bool is_for_owner = placed.settings.sync_mode == SyncMode::Owner;
-    for (std::uint64_t bits = component.collection_dirty_bits_; bits != 0; bits &= bits - 1) {
+    for (std::uint64_t bits = component.changes().collections(); bits != 0; bits &= bits - 1) {
         const auto index = static_cast<std::size_t>(std::countr_zero(bits));
         const NetworkPrefab::Collection& collection = placed.collections[index];
-        const DriverCall call(driver_, object.object_, prefab, collection.changes);
+        const DriverCall call(driver_, id, prefab, collection.changes);
         component.collection(index).update_opening(part_sender_.whole_bytes_max());
         if (component.collection(index).send_waiting(call, prefab.limits().array_count_max)) {
-            component.collection_dirty_bits_ &= ~(bits & (~bits + 1));
+            component.changes().clear_collection(index);
         }
         if (!is_for_owner) {
-            driver_.mark_property_dirty(object.object_, collection.items);
+            driver_.mark_property_dirty(id, collection.items);
         }
     }
 }
 
 void NetworkServer::StateSender::send_section(NetworkIdentity& object,
-                                              NetworkBehaviour& component) {
+                                              detail::ObjectComponent& component) {
     if (!write_section(component)) {
         return;
     }
-    const NetworkPrefab::Component& placed =
-        object.prefab().components()[component.component_index()];
+    const NetworkPrefab::Component& placed = object.prefab().components()[component.index()];
+    const NetObjectId id = detail::Inside::of(object).server.id;
     if (placed.settings.sync_mode != SyncMode::Owner) {
-        driver_.mark_property_dirty(object.object_, placed.section.initial);
+        driver_.mark_property_dirty(id, placed.section.initial);
     }
-    switch (driver_.call_function(object.object_, placed.section.changes,
-                                  &component.section().waiting)) {
+    switch (driver_.call_function(id, placed.section.changes, &component.section().waiting)) {
         case CallResult::Full:
             return;  // It waits, as what it says cannot be asked for again.
         case CallResult::Ran:
@@ -161,44 +166,42 @@ void NetworkServer::StateSender::send_section(NetworkIdentity& object,
             break;
         default:
             environment_.log.write(
-                LogLevel::Error, object.owner_,
+                LogLevel::Error, object.connection_to_client(),
                 "the section of behaviour \"" + placed.type->name + "\" is too large to be sent");
     }
-    component.has_waiting_section_ = false;
+    component.set_waiting_section(false);
 }
 
-bool NetworkServer::StateSender::write_section(NetworkBehaviour& component) {
-    detail::SectionCall& waiting = component.section().waiting;
-    if (component.has_waiting_section_) {
+bool NetworkServer::StateSender::write_section(detail::ObjectComponent& component) {
+    if (component.has_waiting_section()) {
         return true;
     }
-    if (component.dirty_bits_ == 0) {
+    detail::PendingChanges& changes = component.changes();
+    if (changes.sync_vars() == 0) {
         return false;
     }
     if (!component.is_sent_operations()) {
-        component.dirty_bits_ = 0;  // A client that joins later is sent all of it.
+        changes.clear_sync_vars();  // A client that joins later is sent all of it.
         return false;
     }
     if (section_room_ == nullptr) {
         section_room_ = std::make_unique_for_overwrite<std::byte[]>(detail::section_bytes_max);
     }
     NetworkWriter writer({section_room_.get(), detail::section_bytes_max});
-    const bool is_done = component.on_serialize(writer, false);
+    const bool is_done = detail::Inside::behaviour_of(component).on_serialize(writer, false);
     if (writer.failed()) {
         // It would fail in each flush.
-        environment_.log.write(LogLevel::Error, component.identity_->owner_,
-                               detail::describe_writer(component.type_->name, writer));
-        component.dirty_bits_ = 0;
+        environment_.log.write(LogLevel::Error, component.identity().connection_to_client(),
+                               detail::describe_writer(component.type().name, writer));
+        changes.clear_sync_vars();
         return false;
     }
     if (!is_done) {
         return false;
     }
-    component.dirty_bits_ = 0;
-    component.has_waiting_section_ = true;
-    waiting.section.number = component.section().state.section.number++;
-    component.section().initial_flush = 0;  // what was written in this flush lacks the change
-    waiting.section.bytes.assign(writer.bytes().begin(), writer.bytes().end());
+    changes.clear_sync_vars();
+    component.set_waiting_section(true);
+    component.section().changes_written(writer.bytes());
     return true;
 }
 

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "authority.h"
+#include "inside.h"
 #include "owner_values.h"
 #include "part_sender.h"
 #include "server_connections.h"
@@ -44,7 +45,7 @@ class NetworkServer::StateSender {
     void begin(NetworkIdentity& object);
     /// A component of the object changed.
     void add(NetworkIdentity& object) {
-        if (!std::exchange(object.is_queued_, true)) {
+        if (!std::exchange(detail::Inside::of(object).is_queued, true)) {
             changed_.push_back(&object);
         }
     }
@@ -60,12 +61,12 @@ class NetworkServer::StateSender {
     void forget_gone();
 
   private:
-    void send(NetworkIdentity& object, NetworkBehaviour& component);
-    void mark_sync_vars(NetworkIdentity& object, NetworkBehaviour& component);
-    void send_collections(NetworkIdentity& object, NetworkBehaviour& component);
-    void send_section(NetworkIdentity& object, NetworkBehaviour& component);
+    void send(NetworkIdentity& object, detail::ObjectComponent& component);
+    void mark_sync_vars(NetworkIdentity& object, detail::ObjectComponent& component);
+    void send_collections(NetworkIdentity& object, detail::ObjectComponent& component);
+    void send_section(NetworkIdentity& object, detail::ObjectComponent& component);
     /// False: nothing is to be sent, or not now.
-    [[nodiscard]] bool write_section(NetworkBehaviour& component);
+    [[nodiscard]] bool write_section(detail::ObjectComponent& component);
 
     const Environment& environment_;
     NetDriver& driver_;

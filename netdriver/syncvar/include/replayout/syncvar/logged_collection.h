@@ -151,7 +151,7 @@ class LoggedCollection : public SyncCollection {
     void apply_first_kept() override;
     void apply_changes(const Changes& changes);
     [[nodiscard]] bool are_items_valid() const override { return are_valid(state_.items); }
-    void reset(const SyncCollection& source) override {
+    void reset(const detail::CollectionEnd& source) override {
         state_ = static_cast<const LoggedCollection&>(source).state_;
         log_.operations.clear();
         kept_.clear();
@@ -162,7 +162,7 @@ class LoggedCollection : public SyncCollection {
         items_before_ = {};
         begin_anew();
     }
-    void reset_and_keep(const SyncCollection& source) override {
+    void reset_and_keep(const detail::CollectionEnd& source) override {
         detail::CollectionItems<Item> items = std::move(state_.items);
         reset(source);
         items_before_ = std::move(items);

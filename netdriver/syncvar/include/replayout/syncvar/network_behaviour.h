@@ -12,19 +12,15 @@
 // BehaviourBuilder.
 #pragma once
 
-#include <replayout/handle.h>
 #include <replayout/netdriver/call_params.h>
 #include <replayout/netdriver/remote_function.h>
 #include <replayout/reflection/call_function.h>
-#include <replayout/reflection/diagnostics.h>
 #include <replayout/syncvar/behaviour_type.h>
+#include <replayout/syncvar/object_component.h>
 #include <replayout/syncvar/sync_settings.h>
 #include <replayout/syncvar/sync_var.h>
 
-#include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -33,21 +29,13 @@ namespace replayout::syncvar {
 class NetworkClient;
 class NetworkConnection;
 class NetworkIdentity;
-class NetworkPrefab;
 class NetworkReader;
 class NetworkServer;
 class NetworkWriter;
-class SyncCollection;
-class SectionSender;
-class StoredReferences;
 
 namespace detail {
 
-struct BehaviourSection;
-struct ClientParts;
-class ConnectionChannel;
-struct SectionParameters;
-struct SectionState;
+struct Inside;
 
 /// Of a remote function; void: it has none.
 template <auto Member>
@@ -67,8 +55,10 @@ class NetworkBehaviour {
 
     /// Requires that the behaviour was made with an identity; if not, the process ends.
     [[nodiscard]] NetworkIdentity& identity() const noexcept;
-    [[nodiscard]] std::uint8_t component_index() const noexcept { return component_index_; }
-    [[nodiscard]] const SyncSettings& sync_settings() const noexcept { return settings_; }
+    [[nodiscard]] std::uint8_t component_index() const noexcept { return component_.index(); }
+    [[nodiscard]] const SyncSettings& sync_settings() const noexcept {
+        return component_.settings();
+    }
 
     // What this end is to the object, see NetworkIdentity.
     [[nodiscard]] bool is_server() const noexcept;
@@ -79,16 +69,18 @@ class NetworkBehaviour {
     /// SyncVars that changed and were not handed to the layout below: bit i is the variable i of
     /// the class, in order of declaration, those of bases first. Only of a spawned object, of the
     /// server; and of a client that owns it, if the component is SyncDirection::ClientToServer.
-    [[nodiscard]] std::uint64_t sync_var_dirty_bits() const noexcept { return dirty_bits_; }
+    [[nodiscard]] std::uint64_t sync_var_dirty_bits() const noexcept {
+        return component_.changes().sync_vars();
+    }
     /// A mask, not an index: 0x4 is the third variable. A variable that did not change is compared
     /// and not sent; bits without a variable do nothing. Nothing of an object that is not spawned.
     void set_dirty_bit(std::uint64_t mask);
     /// What was changed is not sent before it changes again. Of SyncVars, and the bits of who
     /// serializes himself; operations of collections are sent.
-    void clear_all_dirty_bits() noexcept { dirty_bits_ = 0; }
+    void clear_all_dirty_bits() noexcept { component_.changes().clear_sync_vars(); }
     /// Collections that changed and were not sent yet: bit i is the collection i of the class.
     [[nodiscard]] std::uint64_t sync_collection_dirty_bits() const noexcept {
-        return collection_dirty_bits_;
+        return component_.changes().collections();
     }
     /// Something changed, and the sync interval is over.
     [[nodiscard]] bool is_dirty() const noexcept;
@@ -166,122 +158,11 @@ class NetworkBehaviour {
     [[nodiscard]] NetworkClient& client() const noexcept;
 
   private:
-    friend class NetworkIdentity;
-    friend class NetworkClient;
-    friend class NetworkPrefab;
-    friend class NetworkServer;
-    friend class SyncCollection;
-    friend class detail::ConnectionChannel;
-    friend struct detail::SectionState;
-    friend class SectionSender;
-    friend class StoredReferences;
-    friend bool detail::before_sync_var_changes(void* variable, const detail::SyncVarLink& link,
-                                                const void* next);
-    friend void detail::before_sync_var_is_modified(void* variable,
-                                                    const detail::SyncVarLink& link);
-    friend void detail::after_sync_var_changed(void* variable, const detail::SyncVarLink& link,
-                                               const void* previous);
+    friend struct detail::Inside;
 
-    /// A time at which nothing was ever sent. The game's clock has no such time.
-    static constexpr std::int64_t never_us = std::numeric_limits<std::int64_t>::min();
-
-    /// As client().
-    [[nodiscard]] detail::ClientParts& client_parts() const noexcept;
     CallResult call_function(TypeKey function, CallParams params);
-    /// Sends what the object holds back, so that the call made next finds it. False: a part of it
-    /// found no room.
-    [[nodiscard]] bool send_state_ahead();
-    /// The same answer, of a call of `function`, which is in the log if it can never be.
-    CallResult logged(CallResult result, std::string_view function) const;
-    /// Logs a call that does not do here what its name promises.
-    void log_out_of_place(FunctionFlags flags, std::string_view function) const;
-    void bind(NetworkIdentity& identity, const BehaviourType& type, const SyncSettings& settings,
-              std::uint8_t component_index);
-    [[nodiscard]] static NetworkBehaviour& behaviour_of(void* variable,
-                                                        const detail::SyncVarLink& link) noexcept;
-    /// The object of the class that BehaviourType is of.
-    [[nodiscard]] std::byte* object() noexcept;
-    /// Its owner tells the server what it is, and this end is that client.
-    [[nodiscard]] bool is_told_to_server() const noexcept;
-    /// Of a host, which assigns what its client shows.
-    [[nodiscard]] bool runs_hooks_on_assignment(std::uint32_t variable) const noexcept;
-    /// With the guard set: what the hook assigns runs no hook of the same variable.
-    void run_hook(std::uint32_t variable, const void* previous, const void* current);
-    /// A client was sent another value of the variable, which is stored.
-    void sync_var_received(std::uint32_t variable, const void* previous);
-    /// The variable is null by now, because the object that it named went. `previous` is its value
-    /// before, for its hook; null: no hook runs.
-    void references_lost(std::uint32_t variable, const void* previous);
-    [[nodiscard]] bool may_hold_references(std::uint32_t variable) const noexcept {
-        return (type_->reference_variables >> variable & 1) != 0;
-    }
-    /// The variable may become `*next`. False, and an error in the log: a limit refuses that.
-    [[nodiscard]] bool may_become(std::uint32_t variable, const void* next) const;
-    void before_reference_changes(std::uint32_t variable, const void* next);
-    /// Those of the end that made the object; null if the behaviour is a prefab's.
-    [[nodiscard]] StoredReferences* stored_references() const noexcept;
-    /// This end wrote the variable, not its driver.
-    void note_references(std::uint32_t variable);
-    /// Runs a hook of UNet's style. It finds `previous`, with null for objects that are just
-    /// leaving.
-    void run_unet_hook(std::uint32_t variable, const void* previous);
-    /// `section` is of the same class, and its dirty bits say which of its variables were sent.
-    /// Those of `except` stay as they are. Returns which of them changed. Hooks run. Not more bits
-    /// than there are variables.
-    std::uint64_t apply_section(const NetworkBehaviour& section, std::uint64_t except);
-    /// A host begins to show the object: hooks of what is not as in the prefab.
-    void run_initial_hooks();
 
-    // For collections, which lie in this behaviour.
-
-    [[nodiscard]] SyncCollection& collection(std::size_t index) const noexcept;
-    /// Of a collection, for the log: "Bag.items".
-    [[nodiscard]] std::string name_of(const SyncCollection& collection) const;
-    /// Of a server: somebody has the items, and needs the operations.
-    [[nodiscard]] bool is_sent_operations() const noexcept;
-    /// A line that a peer may have caused.
-    void log_line(LogLevel level, std::string_view text) const;
-    /// False, and refused: the value names an object that this end does not have.
-    [[nodiscard]] bool may_name(std::uint32_t variable, const void* next) const;
-    /// False, and refused in the name of `function`: it was not made with an identity.
-    [[nodiscard]] bool belongs_to_object(const char* function) const noexcept;
-    void collection_changed(std::uint32_t index);
-    /// Of a client: what arrives is told when the object is started.
-    [[nodiscard]] bool must_wait() const noexcept;
-
-    // Custom serialization.
-
-    [[nodiscard]] detail::BehaviourSection& section() const noexcept;
-    /// Written once in each flush. Its number is to be set.
-    [[nodiscard]] detail::SectionParameters& initial_section();
-    /// The object is about to be unspawned: its calls that are on their way mean it as it is now.
-    void keep_last_section();
-    void section_received(const detail::SectionParameters& section, bool initial_state);
-    /// A client counts a section that it could not read, and logs the error.
-    void section_misread(const std::string& text) const;
-
-    /// Something waits to be sent.
-    [[nodiscard]] bool has_changes() const noexcept {
-        return dirty_bits_ != 0 || collection_dirty_bits_ != 0 || has_waiting_section_;
-    }
-    /// That property of the layout changed, and waits to be sent.
-    [[nodiscard]] bool holds_back(ParentIndex property) const noexcept;
-    /// As of an object that is spawned anew.
-    void forget_changes();
-
-    NetworkIdentity* identity_ = nullptr;
-    const BehaviourType* type_ = nullptr;
-    SyncSettings settings_;
-    std::uint64_t dirty_bits_ = 0;
-    std::uint64_t collection_dirty_bits_ = 0;
-    std::uint64_t running_hooks_ = 0;  // guards, a bit for each variable
-    std::uint64_t waiting_hooks_ = 0;  // likewise: the client keeps what it was
-    std::int64_t last_sync_us_ = never_us;
-    std::uint64_t received_bits_ = 0;    // client: as to all but the owner, since it became that
-    std::uint32_t authority_epoch_ = 0;  // client: of the ownership of which it was; 0: of none
-    std::uint8_t component_index_ = 0;
-    bool has_waiting_section_ = false;
-    bool is_state_missed_ = false;  // client: it was told all as the owner before it was that
+    [[no_unique_address]] detail::ObjectComponent component_;
 };
 
 }  // namespace replayout::syncvar

@@ -26,6 +26,10 @@ namespace replayout::syncvar {
 
 class NetworkBehaviour;
 
+namespace detail {
+struct Inside;
+}  // namespace detail
+
 /// Owned by a NetworkTypes, immutable once that is frozen.
 class NetworkPrefab {
   public:
@@ -89,8 +93,7 @@ class NetworkPrefab {
     [[nodiscard]] const NetworkIdentity& archetype() const noexcept { return *archetype_; }
 
   private:
-    friend class NetworkClient;
-    friend class NetworkServer;
+    friend struct detail::Inside;
     friend class NetworkTypes;
 
     /// Tells the place of a member of a component to a function of the layout.

@@ -36,10 +36,8 @@
 namespace replayout::syncvar {
 
 namespace detail {
-class ConnectionChannel;
-struct CollectionsWanted;
+struct ServerParts;
 }  // namespace detail
-class SyncCollection;
 
 /// What becomes of the player that another one takes the place of (Mirror: ReplacePlayerOptions).
 enum class ReplacePlayerOptions : std::uint8_t {
@@ -163,11 +161,7 @@ class NetworkServer final : private NetWorld {
     [[nodiscard]] NetTime now() const noexcept { return now_; }
 
   private:
-    friend class NetworkBehaviour;
-    friend class NetworkIdentity;
-    friend class NetworkManager;
-    friend class NetworkPrefab;
-    friend class detail::ConnectionChannel;
+    friend struct detail::ServerParts;  // holds one of each of its parts
 
     using Phase = NetworkConnection::Phase;
 
@@ -183,7 +177,6 @@ class NetworkServer final : private NetWorld {
     class Objects;
     class Observers;
     class OwnerValues;
-    struct Parts;
     class PartSender;
     class Phases;
     class StateSender;
@@ -197,33 +190,6 @@ class NetworkServer final : private NetWorld {
     void peer_left(PeerId peer, CloseReason reason) override;
     bool holds_back(ObjectHandle object, ParentIndex property) override;
     bool has_object(ObjectHandle object) override;
-
-    // What objects and their behaviours ask of their server.
-
-    void component_changed(NetworkIdentity& object);
-    /// Sends what the object holds back, whatever its sync intervals are, before the call made
-    /// next. False: a part of it found no room.
-    [[nodiscard]] bool send_state_of(NetworkIdentity& object);
-    [[nodiscard]] bool has_connections() const noexcept;
-    void apply_visibility(NetworkIdentity& object);
-    void interest_group_changed(NetworkIdentity& object, std::uint32_t previous);
-    void position_changed(NetworkIdentity& object);
-    /// A call for clients reaches the host. Returns whether it runs now. A call that must wait
-    /// until the object is started there is kept.
-    [[nodiscard]] bool host_hears(NetworkIdentity& object, const Function& function,
-                                  const void* values, void* place);
-    /// The owner of the component's object sent SyncVars, or operations of a collection.
-    void take_section(NetworkBehaviour& component, const NetworkBehaviour& section);
-    void take_operations(NetworkBehaviour& component, SyncCollection& collection,
-                         const void* params);
-    void log_line(LogLevel level, PeerId peer, std::string_view text) const;
-
-    // What a client says on the channel of its connection.
-
-    void ready(PeerId peer);
-    void add_player(PeerId peer);
-    void not_ready_heard(PeerId peer);
-    void collections_wanted(PeerId peer, const detail::CollectionsWanted& wanted);
 
     /// The driver does not ask a function of the game, which must not change anything.
     [[nodiscard]] bool may_change() const noexcept { return !driver_.is_calling_out(); }
@@ -240,9 +206,8 @@ class NetworkServer final : private NetWorld {
     NetworkManager& manager_;
     NetDriver driver_;
     NetTime now_;
-    std::uint64_t flush_number_ = 0;
     NetworkServerCounters counters_;
-    std::unique_ptr<Parts> parts_;
+    std::unique_ptr<detail::ServerParts> parts_;
     bool is_listening_ = false;
     bool is_updating_ = false;
     bool is_stopping_host_ = false;
