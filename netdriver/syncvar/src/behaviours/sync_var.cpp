@@ -50,6 +50,14 @@ namespace {
     return true;
 }
 
+/// Whether the assignment of now runs a hook of that style.
+[[nodiscard]] bool runs_hook(const ObjectComponent& component, std::uint32_t variable,
+                             HookStyle style) {
+    return component.settings().hook_style == style &&
+           component.type().sync_vars[variable].hook.call != nullptr &&
+           component.hooks().runs_on_assignment(component, variable);
+}
+
 }  // namespace
 
 bool before_sync_var_changes(void* variable, const SyncVarLink& link, const void* next) {
@@ -72,8 +80,7 @@ bool before_sync_var_changes(void* variable, const SyncVarLink& link, const void
             references->settle();
         }
     }
-    if (component.settings().hook_style == HookStyle::UNet &&
-        component.hooks().runs_on_assignment(component, link.bit)) {
+    if (runs_hook(component, link.bit, HookStyle::UNet)) {
         component.hooks().run(component, link.bit, variable, next);
     }
     return true;
@@ -93,8 +100,7 @@ void after_sync_var_changed(void* variable, const SyncVarLink& link, const void*
         component.note_references(link.bit);
     }
     component.mark_sync_vars(std::uint64_t{1} << link.bit);
-    if (component.settings().hook_style == HookStyle::Mirror &&
-        component.hooks().runs_on_assignment(component, link.bit)) {
+    if (runs_hook(component, link.bit, HookStyle::Mirror)) {
         component.hooks().run(component, link.bit, previous, variable);
     }
 }

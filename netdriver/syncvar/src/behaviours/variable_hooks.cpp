@@ -11,8 +11,7 @@ namespace replayout::syncvar::detail {
 bool VariableHooks::runs_on_assignment(const ObjectComponent& component,
                                        std::uint32_t variable) const noexcept {
     const NetworkIdentity& object = component.identity();
-    return component.type().sync_vars[variable].hook.call != nullptr && object.is_server() &&
-           object.is_visible_to_host() && !is_running(variable);
+    return object.is_server() && object.is_visible_to_host() && !is_running(variable);
 }
 
 void VariableHooks::run(ObjectComponent& component, std::uint32_t variable, const void* previous,

@@ -20,7 +20,7 @@ class VariableHooks {
   public:
     // `component` is the one that has these hooks.
 
-    /// On a host: an assignment of the variable runs its hook now.
+    /// On a host: whether an assignment of the variable, which has a hook, runs the hook now.
     [[nodiscard]] bool runs_on_assignment(const ObjectComponent& component,
                                           std::uint32_t variable) const noexcept;
     void run(ObjectComponent& component, std::uint32_t variable, const void* previous,
