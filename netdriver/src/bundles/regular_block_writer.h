@@ -103,7 +103,7 @@ class RegularBlockWriter {
     std::span<TypeCounters> type_counters_;
 };
 
-// Of a few values the copy is the least: what is the same for all of them is found out before.
+// For a few values the copy costs least, so what is the same for all of them is found out before.
 template <typename Blocks>
 [[gnu::flatten]] std::uint64_t RegularBlockWriter::lay_down_rows(std::size_t word,
                                                                  std::uint64_t objects,

@@ -58,7 +58,7 @@ class InitialBatchSender {
         }
     }
     /// Opens objects until so many channels were opened. The share of joins pays for them. False:
-    /// there is no more room.
+    /// there is no room left.
     [[nodiscard]] bool open(std::uint32_t opens);
     /// Returns whether more room would open more objects. If the batch had all the room that it
     /// could use the last time, something else holds it up.

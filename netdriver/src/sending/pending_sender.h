@@ -42,7 +42,7 @@ class PendingSender {
     [[nodiscard]] const SendOrder& order() const noexcept { return order_; }
 
     /// Replicates pending objects. Under a cap, a second call in a flush goes on where the first
-    /// one stopped. False: there is no more room.
+    /// one stopped. False: there is no room left.
     [[nodiscard]] bool replicate(const PriorityInputs& inputs);
     /// Under a cap, after all calls of replicate() in a flush.
     void end_flush();
@@ -67,13 +67,13 @@ class PendingSender {
     void trim() { order_.trim(); }
 
   private:
-    /// Replicates pending objects from slot `begin` to `end`. False: there is no more room, and the
+    /// Replicates pending objects from slot `begin` to `end`. False: there is no room left, and the
     /// next flush begins where this one stopped.
     [[nodiscard]] bool replicate_slots(std::uint32_t begin, std::uint32_t end);
     [[nodiscard]] bool replicate_by_priority(const PriorityInputs& inputs);
-    /// Replicates the candidates that there are. False: there is no more room.
+    /// Replicates the candidates that there are. False: there is no room left.
     [[nodiscard]] bool replicate_candidates();
-    /// Replicates the next candidate. False: there is no more room.
+    /// Replicates the next candidate. False: there is no room left.
     [[nodiscard]] bool replicate_next();
     /// Describes an object that is owed something and has no place in the order yet.
     [[nodiscard]] SendOrder::Arrival arrival_of(std::uint32_t index, const PriorityInputs& inputs);

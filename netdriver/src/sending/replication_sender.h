@@ -403,13 +403,13 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
         Last,   ///< under a cap, after what is pending, which goes by an order of its own
     };
 
-    /// Pending objects have their turn. False: there is no more room.
+    /// Pending objects have their turn. False: there is no room left.
     [[nodiscard]] bool replicate_pending(const PriorityInputs& inputs);
     /// There was no room for more.
     void stop(FlushProgress::End end) noexcept;
     /// The same, and this flush sends no object: it ends before the first.
     void stop_before_objects(const PriorityInputs& inputs) noexcept;
-    /// The initial batch has its turn. False: there is no more room.
+    /// The initial batch has its turn. False: there is no room left.
     [[nodiscard]] bool open_initial_batch(std::uint32_t initial_opens);
     void send_in_turn(std::uint32_t initial_opens, BundleBuilder& bundles,
                       const PriorityInputs& inputs, BundleTurn turn);

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t waiting_max = 1'024;
 
 [[nodiscard]] bool is_accepted(CallResult result) noexcept {
-    // An owner who is gone is owed nothing, and who comes is sent all of it.
+    // The server owes nothing to an owner that has gone, and sends all of it to a new one.
     return result == CallResult::Ran || result == CallResult::Sent ||
            result == CallResult::Queued || result == CallResult::NotOwned;
 }

@@ -85,7 +85,7 @@ struct BehaviourSection {
 
     SectionState state;  ///< first: the property of the layout
 
-    // Of a server.
+    // At a server.
 
     SectionCall waiting;        ///< what on_serialize() said is done, and was not sent yet
     SectionParameters initial;  ///< as of this flush:

@@ -42,7 +42,7 @@ class CollectionEnd {
 
     /// This end may not write: the object is spawned, and another end decides what this is.
     [[nodiscard]] bool is_read_only() const noexcept;
-    /// Of a client: calls of the server that could not be, and items.
+    /// At a client: calls of the server that could not be, and items.
     [[nodiscard]] std::uint32_t refused_count() const noexcept { return refused_count_; }
     /// Operations that wait to be sent.
     [[nodiscard]] virtual std::size_t waiting_count() const noexcept = 0;
@@ -56,7 +56,7 @@ class CollectionEnd {
     /// The object is about to be spawned anew.
     void begin_anew() noexcept;
 
-    // Of a server.
+    // At a server.
 
     /// True: nothing waits any longer. `count_max` operations in a call at most.
     [[nodiscard]] bool send_waiting(const CollectionCall& call, std::size_t count_max,
@@ -92,7 +92,7 @@ class CollectionEnd {
     /// Replaces the operations that wait by a clear and all items anew.
     virtual void restate() = 0;
 
-    // Of a client. `params` are of the types of CollectionTypes.
+    // At a client. `params` are of the types of CollectionTypes.
 
     virtual void receive(const void* params) = 0;
     virtual void receive_state(const void* params) = 0;
@@ -153,7 +153,7 @@ class CollectionEnd {
     [[nodiscard]] bool must_wait() const noexcept;
     /// A call with that many operations waits.
     void note_kept(std::size_t operation_count);
-    /// Of a client: no callback ended the object meanwhile.
+    /// At a client: no callback ended the object meanwhile.
     [[nodiscard]] bool is_spawned() const noexcept;
     [[nodiscard]] bool is_broken() const noexcept { return is_broken_; }
     void set_broken(bool is_broken) noexcept { is_broken_ = is_broken; }

@@ -81,7 +81,7 @@ struct ObjectParts {
     ObjectParts(const NetworkPrefab& prefab, MemoryResource* resource)
         : components(prefab, resource) {}
 
-    /// Of a client: hooks and calls wait until the object is started.
+    /// At a client: hooks and calls wait until the object is started.
     [[nodiscard]] bool must_wait() const noexcept;
 
     std::uint64_t net_id = 0;
