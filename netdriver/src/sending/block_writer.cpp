@@ -10,43 +10,38 @@
 namespace replayout {
 
 BlockWriter::BlockWriter(const PropertyParts& parts, std::span<std::byte> body)
-    : objects_(parts.objects),
-      pairs_(parts.pairs),
-      values_(parts.values),
-      packets_(parts.packets),
-      context_(parts.context),
-      body_(body) {}
+    : parts_(parts), body_(body) {}
 
 const SharedPayload* BlockWriter::find_payload(std::uint32_t index,
                                                const OwedVersions& position) const {
     if (!may_share_payload(index, position)) {
         return nullptr;
     }
-    const ChangelistState& state = objects_.at(index)->changelist_state();
+    const ChangelistState& state = parts_.objects.at(index)->changelist_state();
     return state.shared().find_payload(payload_key(index, position));
 }
 
 const SharedPayload* BlockWriter::find_plain_payload(const ChangelistState& state,
                                                      const OwedVersions& position) const {
-    return context_.shares_payloads() && state.layout().is_fully_shared()
+    return parts_.context.shares_payloads() && state.layout().is_fully_shared()
                ? state.shared().find_plain_payload(state.version(), position)
                : nullptr;
 }
 
 SendResult BlockWriter::write_payload(std::uint32_t index, const SharedPayload& payload) {
     const std::span<const std::byte> block(payload.bytes.data(), payload.bytes.size());
-    if (payload.array_steps > packets_.builder().array_steps_left() ||
-        !packets_.builder().add_block(ObjectStore::channel_of(index),
-                                      block_has_length(pairs_[index]), block)) {
+    if (payload.array_steps > parts_.packets.builder().array_steps_left() ||
+        !parts_.packets.builder().add_block(ObjectStore::channel_of(index),
+                                            block_has_length(parts_.pairs[index]), block)) {
         return SendResult::DoesNotFit;
     }
-    packets_.opens().followed(index);
-    packets_.builder().spend_array_steps(payload.array_steps);
-    if (PairValidator* validator = pairs_.validator()) {
+    parts_.packets.opens().followed(index);
+    parts_.packets.builder().spend_array_steps(payload.array_steps);
+    if (PairValidator* validator = parts_.pairs.validator()) {
         validator->block_sent(index, block);
     }
     count_reuse(block, payload.property_count);
-    count_block(block.size(), std::nullopt, context_);
+    count_block(block.size(), std::nullopt, parts_.context);
     return SendResult::Whole;
 }
 
@@ -55,11 +50,13 @@ SendResult BlockWriter::write_whole(std::uint32_t index, const OwedVersions& pos
     if (frame.packet.overflowed()) {
         return SendResult::DoesNotFit;
     }
-    const ValueScope steps(context_.array_steps_left, packets_.builder().array_steps_left());
-    const SendResult result = send_properties(objects_.at(index)->changelist_state(), position,
-                                              context_.scratch.owed, frame.body, context_);
+    const ValueScope steps(parts_.context.array_steps_left,
+                           parts_.packets.builder().array_steps_left());
+    const SendResult result =
+        send_properties(parts_.objects.at(index)->changelist_state(), position,
+                        parts_.context.scratch.owed, frame.body, parts_.context);
     if (result != SendResult::DoesNotFit) {
-        values_.note_sent(index, RepRange(), position);
+        parts_.values.note_sent(index, RepRange(), position);
     }
     if (result != SendResult::Whole) {
         return result;
@@ -72,25 +69,25 @@ SendResult BlockWriter::write_whole(std::uint32_t index, const OwedVersions& pos
 
 SendResult BlockWriter::write_part(std::uint32_t index, const OwedVersions& position,
                                    RepCursor& cursor, RepRange& range) {
-    ChangelistState& state = objects_.at(index)->changelist_state();
+    ChangelistState& state = parts_.objects.at(index)->changelist_state();
     BlockFrame frame = begin_block(index, true);
     REPLAYOUT_ASSERT(!frame.packet.overflowed());
-    const SendResult result =
-        send_part(state, position, context_.scratch.owed, cursor, range, frame.body, context_);
+    const SendResult result = send_part(state, position, parts_.context.scratch.owed, cursor, range,
+                                        frame.body, parts_.context);
     if (result == SendResult::Whole || result == SendResult::Part) {
         end_block(frame, result == SendResult::Part, BlockMiss::TooLarge);
     }
-    values_.note_sent(index, range, position);
+    parts_.values.note_sent(index, range, position);
     return result;
 }
 
 BlockWriter::RegularBlock BlockWriter::regular_block(std::uint32_t index,
                                                      const OwedVersions& position) {
-    ChangelistState& state = objects_.at(index)->changelist_state();
+    ChangelistState& state = parts_.objects.at(index)->changelist_state();
     REPLAYOUT_ASSERT(position.sent_version + 1 == state.version());
-    const std::size_t bytes_max = PacketBuilder::block_bytes_max(packets_.builder().room_bytes(),
-                                                                 ObjectStore::channel_of(index));
-    if (!context_.shares_pieces()) {
+    const std::size_t bytes_max = PacketBuilder::block_bytes_max(
+        parts_.packets.builder().room_bytes(), ObjectStore::channel_of(index));
+    if (!parts_.context.shares_pieces()) {
         if (const RegularBlock row = regular_row(state, bytes_max); !row.bytes.empty()) {
             return row;
         }
@@ -101,22 +98,23 @@ BlockWriter::RegularBlock BlockWriter::regular_block(std::uint32_t index,
         return {{payload->bytes.data(), payload->bytes.size()}, payload->property_count, {}};
     }
     if (state.layout().conditions().is_trivial() && !state.layout().has_atomic_groups()) {
-        state.collect_newest(context_.scratch.owed);  // as for the bundle: such a pair lost nothing
+        state.collect_newest(
+            parts_.context.scratch.owed);  // as for the bundle: such a pair lost nothing
     } else {
-        pairs_.collect_owed(index, position, context_.scratch.owed);
+        parts_.pairs.collect_owed(index, position, parts_.context.scratch.owed);
     }
-    if (state.must_restart_arrays(position, context_.scratch.owed)) {
+    if (state.must_restart_arrays(position, parts_.context.scratch.owed)) {
         return {};
     }
     BitWriter body(body_.first(bytes_max));
-    const std::uint64_t sent_before = context_.counters.properties_sent;
-    const ValueScope not_sent(context_.is_counting_sent, false);  // see count_regular()
+    const std::uint64_t sent_before = parts_.context.counters.properties_sent;
+    const ValueScope not_sent(parts_.context.is_counting_sent, false);  // see count_regular()
     const SendResult result =
-        send_properties(state, position, context_.scratch.owed, body, context_);
-    const std::uint64_t sent = context_.counters.properties_sent - sent_before;
-    context_.counters.properties_sent = sent_before;
-    if (result != SendResult::Whole || !context_.scratch.left_out.empty() ||
-        !is_bundled(body.byte_count(), context_.scratch.array_steps)) {
+        send_properties(state, position, parts_.context.scratch.owed, body, parts_.context);
+    const std::uint64_t sent = parts_.context.counters.properties_sent - sent_before;
+    parts_.context.counters.properties_sent = sent_before;
+    if (result != SendResult::Whole || !parts_.context.scratch.left_out.empty() ||
+        !is_bundled(body.byte_count(), parts_.context.scratch.array_steps)) {
         return {};
     }
     const BlockMiss miss = miss_of(index, position);
@@ -125,27 +123,27 @@ BlockWriter::RegularBlock BlockWriter::regular_block(std::uint32_t index,
 }
 
 void BlockWriter::count_regular(std::uint32_t index, const RegularBlock& block) {
-    if (PairValidator* validator = pairs_.validator()) {
+    if (PairValidator* validator = parts_.pairs.validator()) {
         validator->block_sent(index, block.bytes);
     }
     if (block.miss) {
-        context_.counters.properties_sent += block.property_count;
-        count_sent_values(context_.scratch.owed, context_);
+        parts_.context.counters.properties_sent += block.property_count;
+        count_sent_values(parts_.context.scratch.owed, parts_.context);
     } else {
         count_reuse(block.bytes, block.property_count);
     }
-    count_block(block.bytes.size(), block.miss, context_);
+    count_block(block.bytes.size(), block.miss, parts_.context);
 }
 
 bool BlockWriter::is_bundled(std::size_t body_bytes, std::size_t array_steps) const noexcept {
-    return array_steps <= body_bytes * array_steps_per_byte(packets_.builder().room_bytes());
+    return array_steps <= body_bytes * array_steps_per_byte(parts_.packets.builder().room_bytes());
 }
 
 BlockWriter::RegularBlock BlockWriter::regular_row(const ChangelistState& state,
                                                    std::size_t bytes_max) {
     const RepLayout& layout = state.layout();
     if (layout.handle_count() > 64 || !layout.conditions().is_trivial() ||
-        context_.type_counters != nullptr) {
+        parts_.context.type_counters != nullptr) {
         return {};
     }
     if (const std::uint64_t handles = state.newest(); !row_.is_of(layout, handles)) {
@@ -155,14 +153,14 @@ BlockWriter::RegularBlock BlockWriter::regular_row(const ChangelistState& state,
         return {};
     }
     row_.write(state, body_.data());
-    context_.counters.values_encoded += row_.value_count();
+    parts_.context.counters.values_encoded += row_.value_count();
     return {body_.first(row_.byte_count()), row_.value_count(), BlockMiss::SharingOff};
 }
 
 BlockWriter::BlockFrame BlockWriter::begin_block(std::uint32_t index, bool is_part) {
     const ChannelIndex channel = ObjectStore::channel_of(index);
-    const bool has_length = is_part || block_has_length(pairs_[index]);
-    const BitWriter packet = packets_.builder().begin_block(channel, has_length);
+    const bool has_length = is_part || block_has_length(parts_.pairs[index]);
+    const BitWriter packet = parts_.packets.builder().begin_block(channel, has_length);
     if (!has_length) {
         return {channel, packet, packet, packet.byte_count(), false};
     }
@@ -175,7 +173,7 @@ BlockWriter::BlockFrame BlockWriter::begin_block(std::uint32_t index, bool is_pa
 
 void BlockWriter::end_block(BlockFrame& frame, bool more_parts_follow, BlockMiss miss) {
     const auto block = frame.body.bytes().subspan(frame.body_offset_bytes);
-    if (PairValidator* validator = pairs_.validator()) {
+    if (PairValidator* validator = parts_.pairs.validator()) {
         validator->block_sent(ObjectStore::index_of(frame.channel), block);
     }
     if (frame.has_length) {
@@ -184,59 +182,59 @@ void BlockWriter::end_block(BlockFrame& frame, bool more_parts_follow, BlockMiss
     } else {
         frame.packet = frame.body;
     }
-    packets_.builder().end_block(frame.packet, frame.channel);
-    packets_.opens().followed(ObjectStore::index_of(frame.channel));
-    packets_.builder().spend_array_steps(context_.scratch.array_steps);
-    count_block(block.size(), miss, context_);
+    parts_.packets.builder().end_block(frame.packet, frame.channel);
+    parts_.packets.opens().followed(ObjectStore::index_of(frame.channel));
+    parts_.packets.builder().spend_array_steps(parts_.context.scratch.array_steps);
+    count_block(block.size(), miss, parts_.context);
 }
 
 bool BlockWriter::may_share_payload(std::uint32_t index, const OwedVersions& position) const {
-    if (!context_.shares_payloads() || !position.lost_parts.empty() ||
-        !objects_.at(index)->changelist_state().layout().is_fully_shared()) {
+    if (!parts_.context.shares_payloads() || !position.lost_parts.empty() ||
+        !parts_.objects.at(index)->changelist_state().layout().is_fully_shared()) {
         return false;
     }
-    const PairExtra* extra = pairs_.find_extra(index);
+    const PairExtra* extra = parts_.pairs.find_extra(index);
     return extra == nullptr || extra->paused.is_empty();
 }
 
 SharedSerialization::PayloadKey BlockWriter::payload_key(std::uint32_t index,
                                                          const OwedVersions& position) const {
-    const ChangelistState& state = objects_.at(index)->changelist_state();
+    const ChangelistState& state = parts_.objects.at(index)->changelist_state();
     return state.payload_key(position, state.layout().conditions().is_trivial()
                                            ? LifetimeConditionSet()
-                                           : pairs_.passing_of(index));
+                                           : parts_.pairs.passing_of(index));
 }
 
 void BlockWriter::keep_payload(std::uint32_t index, const OwedVersions& position,
                                std::span<const std::byte> block) {
-    if (!context_.scratch.left_out.empty() || !may_share_payload(index, position)) {
+    if (!parts_.context.scratch.left_out.empty() || !may_share_payload(index, position)) {
         return;
     }
-    objects_.at(index)->changelist_state().shared().keep_payload(
-        payload_key(index, position), context_.scratch.owed.count(), block,
-        context_.scratch.array_steps);
-    ++context_.counters.payloads_built;
-    if (context_.type_counters != nullptr) {
-        ++context_.type_counters->payloads_built;
+    parts_.objects.at(index)->changelist_state().shared().keep_payload(
+        payload_key(index, position), parts_.context.scratch.owed.count(), block,
+        parts_.context.scratch.array_steps);
+    ++parts_.context.counters.payloads_built;
+    if (parts_.context.type_counters != nullptr) {
+        ++parts_.context.type_counters->payloads_built;
     }
 }
 
 BlockMiss BlockWriter::miss_of(std::uint32_t index, const OwedVersions& position) const {
-    const NetworkObjectInfo& info = *objects_.at(index);
+    const NetworkObjectInfo& info = *parts_.objects.at(index);
     const ChangelistState& state = info.changelist_state();
-    const PairExtra* extra = pairs_.find_extra(index);
-    return block_miss_of(state, position, context_.scratch,
+    const PairExtra* extra = parts_.pairs.find_extra(index);
+    return block_miss_of(state, position, parts_.context.scratch,
                          extra != nullptr && !extra->paused.is_empty(),
                          info.bundled_version() == state.version());
 }
 
 void BlockWriter::count_reuse(std::span<const std::byte> block, std::uint32_t property_count) {
-    ReplicationCounters& counters = context_.counters;
+    ReplicationCounters& counters = parts_.context.counters;
     counters.values_reused += property_count;
     counters.properties_sent += property_count;
     ++counters.payloads_reused;
-    if (context_.type_counters != nullptr) {
-        context_.type_counters->count_payload_reuse(block, context_.scratch.part);
+    if (parts_.context.type_counters != nullptr) {
+        parts_.context.type_counters->count_payload_reuse(block, parts_.context.scratch.part);
     }
 }
 

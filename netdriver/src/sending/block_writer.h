@@ -84,11 +84,7 @@ class BlockWriter {
     /// something else, and nothing was done.
     [[nodiscard]] RegularBlock regular_row(const ChangelistState& state, std::size_t bytes_max);
 
-    const ObjectStore& objects_;
-    ConnectionPairs& pairs_;
-    WaitingValues& values_;
-    PacketSender& packets_;
-    SendContext& context_;
+    PropertyParts parts_;
     std::span<std::byte> body_;  // scratch: a block that is laid down apart
     RowBlock row_;               // the last that regular_row() wrote
 };

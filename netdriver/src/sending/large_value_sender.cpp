@@ -13,18 +13,11 @@ namespace replayout {
 
 LargeValueSender::LargeValueSender(const PropertyParts& parts, const NetConfig& config,
                                    MemoryResource* resource)
-    : objects_(parts.objects),
-      pairs_(parts.pairs),
-      values_(parts.values),
-      records_(parts.records),
-      packets_(parts.packets),
-      context_(parts.context),
-      config_(config),
-      resource_(resource) {}
+    : parts_(parts), config_(config), resource_(resource) {}
 
 LargeValue LargeValueSender::send(std::uint32_t index, const OwedVersions& position,
                                   const RepRange& handles, bool is_initial) {
-    const PairExtra* const extra = pairs_.find_extra(index);
+    const PairExtra* const extra = parts_.pairs.find_extra(index);
     if (extra != nullptr && !extra->ahead.may_begin_values()) {
         return LargeValue::Owed;  // others that wait keep their turn, which ends with the round
     }
@@ -33,19 +26,19 @@ LargeValue LargeValueSender::send(std::uint32_t index, const OwedVersions& posit
 
 LargeValue LargeValueSender::send_reliably(std::uint32_t index, const OwedVersions& position,
                                            const RepRange& handles, bool is_initial) {
-    ChangelistState& state = objects_.at(index)->changelist_state();
+    ChangelistState& state = parts_.objects.at(index)->changelist_state();
     const ChangeMask only = owed_within(index, handles);
-    const std::size_t byte_count = measure_block(state, position, only, context_);
+    const std::size_t byte_count = measure_block(state, position, only, parts_.context);
     if (byte_count > config_.bunch_bytes_max) {
         leave_out_over_limit(index, only, position);
         return LargeValue::Sent;
     }
-    const std::uint32_t fragments = packets_.reliable().fragment_count(byte_count);
-    if (bunch_count(pairs_[index]) + fragments + 1 >= bunch_count_max) {
+    const std::uint32_t fragments = parts_.packets.reliable().fragment_count(byte_count);
+    if (bunch_count(parts_.pairs[index]) + fragments + 1 >= bunch_count_max) {
         return LargeValue::Owed;  // one is left for the close, and one for a message
     }
     if (!takes_turn(index, byte_count)) {
-        values_.turns().wait(index, fragments);
+        parts_.values.turns().wait(index, fragments);
         return LargeValue::Waiting;
     }
     Vector<std::byte> payload(byte_count, Allocator<std::byte>(resource_));
@@ -54,30 +47,31 @@ LargeValue LargeValueSender::send_reliably(std::uint32_t index, const OwedVersio
         leave_out_over_limit(index, only, position);
         return LargeValue::Sent;
     }
-    values_.note_sent(index, handles, position);
+    parts_.values.note_sent(index, handles, position);
     if (result == SendResult::Nothing) {
         return LargeValue::Sent;  // left out
     }
-    if (DeltaStates* deltas = pairs_.deltas_of(index)) {
-        deltas->value_sent(context_.scratch.deltas);
+    if (DeltaStates* deltas = parts_.pairs.deltas_of(index)) {
+        deltas->value_sent(parts_.context.scratch.deltas);
     }
     const std::uint32_t count = queue(index, handles, payload);
-    PairExtra& extra = pairs_.extra_of(index);
-    const Version held = records_.owed_of(index, position, handles).after;
+    PairExtra& extra = parts_.pairs.extra_of(index);
+    const Version held = parts_.records.owed_of(index, position, handles).after;
     extra.paused.add(handles, state.version(), count, extra.waited_since, is_initial, held);
-    if (PairValidator* validator = pairs_.validator()) {
+    if (PairValidator* validator = parts_.pairs.validator()) {
         validator->value_queued(index, handles, count, payload);
     }
-    pairs_.edit(index).send_part();  // until it is delivered, the pair is not exact
-    count_block(payload.size(), BlockMiss::TooLarge, context_);
+    parts_.pairs.edit(index).send_part();  // until it is delivered, the pair is not exact
+    count_block(payload.size(), BlockMiss::TooLarge, parts_.context);
     return LargeValue::Sent;
 }
 
 bool LargeValueSender::takes_turn(std::uint32_t index, std::size_t byte_count) {
-    ValueTurns& turns = values_.turns();
-    const bool has_room = turns.is_promised(index) ? packets_.reliable().has_room_behind_unsent(
-                                                         Share::Values, byte_count)
-                                                   : packets_.has_room_for_value(byte_count);
+    ValueTurns& turns = parts_.values.turns();
+    const bool has_room =
+        turns.is_promised(index)
+            ? parts_.packets.reliable().has_room_behind_unsent(Share::Values, byte_count)
+            : parts_.packets.has_room_for_value(byte_count);
     if (!turns.may_go(index) || !has_room) {
         return false;
     }
@@ -88,12 +82,13 @@ bool LargeValueSender::takes_turn(std::uint32_t index, std::size_t byte_count) {
 
 SendResult LargeValueSender::encode(std::uint32_t index, const OwedVersions& position,
                                     const ChangeMask& handles, Vector<std::byte>& payload) {
-    ChangelistState& state = objects_.at(index)->changelist_state();
+    ChangelistState& state = parts_.objects.at(index)->changelist_state();
     // A message earns its own.
-    const ValueScope steps(context_.array_steps_left, std::numeric_limits<std::size_t>::max());
+    const ValueScope steps(parts_.context.array_steps_left,
+                           std::numeric_limits<std::size_t>::max());
     while (true) {
         BitWriter writer({payload.data(), payload.size()});
-        const SendResult result = send_properties(state, position, handles, writer, context_);
+        const SendResult result = send_properties(state, position, handles, writer, parts_.context);
         if (result != SendResult::DoesNotFit) {
             payload.resize(writer.byte_count());
             return result;
@@ -110,10 +105,10 @@ std::uint32_t LargeValueSender::queue(std::uint32_t index, const RepRange& handl
                                       std::span<const std::byte> message) {
     BunchHeader header;
     header.channel = ObjectStore::channel_of(index);
-    PairExtra& extra = pairs_.extra_of(index);
-    const std::uint32_t count =
-        queue_bunch(packets_.reliable(), pairs_.edit(index), header, extra.next_sequence, message,
-                    {BunchTag::Kind::Value, index, handles.handle_begin});
+    PairExtra& extra = parts_.pairs.extra_of(index);
+    const std::uint32_t count = queue_bunch(parts_.packets.reliable(), parts_.pairs.edit(index),
+                                            header, extra.next_sequence, message,
+                                            {BunchTag::Kind::Value, index, handles.handle_begin});
     extra.order.value_queued(extra.next_sequence);
     extra.next_sequence = static_cast<std::uint16_t>(extra.next_sequence + count);
     return count;
@@ -121,14 +116,14 @@ std::uint32_t LargeValueSender::queue(std::uint32_t index, const RepRange& handl
 
 std::size_t LargeValueSender::bytes_of(std::uint32_t index, const OwedVersions& position,
                                        const RepRange& handles) const {
-    return measure_block(objects_.at(index)->changelist_state(), position,
-                         owed_within(index, handles), context_);
+    return measure_block(parts_.objects.at(index)->changelist_state(), position,
+                         owed_within(index, handles), parts_.context);
 }
 
 void LargeValueSender::leave_out_over_limit(std::uint32_t index, const ChangeMask& handles,
                                             const OwedVersions& position) {
-    ++context_.counters.values_over_limit;
-    const NetworkObjectInfo& info = *objects_.at(index);
+    ++parts_.context.counters.values_over_limit;
+    const NetworkObjectInfo& info = *parts_.objects.at(index);
     const RepLayout& layout = info.changelist_state().layout();
     const ParentIndex parent =
         info.changelist_state().conditions().parent_of(RepHandle{handles.next(0) + 1});
@@ -141,32 +136,32 @@ void LargeValueSender::leave_out_over_limit(std::uint32_t index, const ChangeMas
     for (std::uint32_t bit = handles.next(0); bit < handles.bit_count();
          bit = handles.next(bit + 1)) {
         const RepHandle left_out{bit + 1};
-        values_.note_left_out(index, {&left_out, 1}, position);
+        parts_.values.note_left_out(index, {&left_out, 1}, position);
     }
 }
 
 void LargeValueSender::take_back_hidden(std::uint32_t index) {
-    const PairExtra* extra = pairs_.find_extra(index);
+    const PairExtra* extra = parts_.pairs.find_extra(index);
     if (extra == nullptr || extra->paused.is_empty()) {
         return;
     }
-    const NetworkObjectInfo& info = *objects_.at(index);
+    const NetworkObjectInfo& info = *parts_.objects.at(index);
     const ObjectConditions& conditions = info.changelist_state().conditions();
     // As if nothing were initial: what was sent as that is the client's, whatever becomes of it.
-    const LifetimeConditionSet passing = passing_conditions(pairs_.flags_for(info.facts()));
+    const LifetimeConditionSet passing = passing_conditions(parts_.pairs.flags_for(info.facts()));
     extra->paused.for_each_under_way([&](const PausedValues::Entry& value) {
         const RepHandle handle{value.handles.handle_begin};
         const bool is_initial_value = value.is_initial && conditions.is_initial(handle, passing);
         if (!is_initial_value && !conditions.passes(conditions.parent_of(handle), passing)) {
-            packets_.reliable().take_back({BunchTag::Kind::Value, index, handle.value});
+            parts_.packets.reliable().take_back({BunchTag::Kind::Value, index, handle.value});
         }
     });
 }
 
 ChangeMask LargeValueSender::owed_within(std::uint32_t index, const RepRange& handles) const {
-    const ChangeMask& owed = context_.scratch.owed;
+    const ChangeMask& owed = parts_.context.scratch.owed;
     ChangeMask only(resource_);
-    only.reset(objects_.at(index)->changelist_state().layout().handle_count());
+    only.reset(parts_.objects.at(index)->changelist_state().layout().handle_count());
     for (std::uint32_t handle = handles.handle_begin; handle < handles.handle_end; ++handle) {
         if (owed.test(handle - 1)) {
             only.set(handle - 1);

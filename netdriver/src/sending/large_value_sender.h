@@ -63,12 +63,7 @@ class LargeValueSender {
     void leave_out_over_limit(std::uint32_t index, const ChangeMask& handles,
                               const OwedVersions& position);
 
-    const ObjectStore& objects_;
-    ConnectionPairs& pairs_;
-    WaitingValues& values_;
-    SentRecords& records_;
-    PacketSender& packets_;
-    SendContext& context_;
+    PropertyParts parts_;
     const NetConfig& config_;
     MemoryResource* resource_;
 };

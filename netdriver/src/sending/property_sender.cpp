@@ -7,23 +7,18 @@ namespace replayout {
 
 PropertySender::PropertySender(const PropertyParts& parts, const NetConfig& config,
                                std::span<std::byte> body, MemoryMeters& memory)
-    : objects_(parts.objects),
-      pairs_(parts.pairs),
-      values_(parts.values),
-      records_(parts.records),
-      packets_(parts.packets),
-      context_(parts.context),
+    : parts_(parts),
       blocks_(parts, body),
       large_values_(parts, config, &memory.pairs),
       ahead_(parts, large_values_) {}
 
 SendOutcome PropertySender::replicate_properties(std::uint32_t index) {
-    const ObjectLock lock = objects_.lock(index);
-    const ChangelistState& state = objects_.at(index)->changelist_state();
-    const SendingRepState pair = pairs_[index];
+    const ObjectLock lock = parts_.objects.lock(index);
+    const ChangelistState& state = parts_.objects.at(index)->changelist_state();
+    const SendingRepState pair = parts_.pairs[index];
     if (!pair.owes_any(state.version())) {
-        set_initial(pairs_.edit(index), false);
-        pairs_.pending().clear(index);
+        set_initial(parts_.pairs.edit(index), false);
+        parts_.pairs.pending().clear(index);
         return SendOutcome::Done;
     }
     // Most pairs are: what is rare costs them a look.
@@ -37,22 +32,22 @@ SendOutcome PropertySender::replicate_properties(std::uint32_t index) {
             }
         }
     }
-    context_.delta_states = was_plain ? nullptr : pairs_.deltas_of(index);
+    parts_.context.delta_states = was_plain ? nullptr : parts_.pairs.deltas_of(index);
     if (!was_plain) {
         if (const std::optional<SendOutcome> outcome = ahead_.replicate(index)) {
             return *outcome;
         }
-        values_.owe_left_out(index);
+        parts_.values.owe_left_out(index);
     }
     const OwedVersions position =
-        was_plain ? position_of_plain(index, pair) : records_.sending_position_of(index);
+        was_plain ? position_of_plain(index, pair) : parts_.records.sending_position_of(index);
     const SharedPayload* payload = blocks_.find_payload(index, position);
     if (payload == nullptr) {
-        pairs_.collect_owed(index, position, context_.scratch.owed);
-        if (!context_.scratch.owed.any()) {
+        parts_.pairs.collect_owed(index, position, parts_.context.scratch.owed);
+        if (!parts_.context.scratch.owed.any()) {
             // What was lost has been sent again since, or is paused and will be owed anew, or is
             // nothing that this connection may see.
-            records_.skip(index);
+            parts_.records.skip(index);
             return SendOutcome::Done;
         }
     }
@@ -62,7 +57,7 @@ SendOutcome PropertySender::replicate_properties(std::uint32_t index) {
     }
     if (payload != nullptr) {
         // It fits for others, whose open is acknowledged: their blocks carry no length.
-        pairs_.collect_owed(index, position, context_.scratch.owed);
+        parts_.pairs.collect_owed(index, position, parts_.context.scratch.owed);
     }
     return replicate_parts(index, position);
 }
@@ -73,24 +68,24 @@ std::optional<SendOutcome> PropertySender::replicate_whole(std::uint32_t index,
                                                            bool is_plain_pair) {
     for (const bool is_fresh_packet : {false, true}) {
         if (is_fresh_packet) {
-            packets_.flush_full_before(index);
+            parts_.packets.flush_full_before(index);
         }
-        if (!packets_.can_write()) {
+        if (!parts_.packets.can_write()) {
             return SendOutcome::NoRoom;
         }
         const SendResult result = payload != nullptr ? blocks_.write_payload(index, *payload)
                                                      : blocks_.write_whole(index, position);
         if (result == SendResult::Nothing) {
-            records_.skip(index);
+            parts_.records.skip(index);
             return SendOutcome::Done;
         }
         if (result == SendResult::Whole) {
             if (is_plain_pair) {
                 record_plain(index, position);
             } else {
-                records_.add_records_of_all(records_.take_owed(index, position));
+                parts_.records.add_records_of_all(parts_.records.take_owed(index, position));
             }
-            pairs_.pending().clear(index);
+            parts_.pairs.pending().clear(index);
             return SendOutcome::Done;
         }
     }
@@ -99,14 +94,15 @@ std::optional<SendOutcome> PropertySender::replicate_whole(std::uint32_t index,
 
 bool PropertySender::is_plain(const RepLayout& layout, std::uint32_t index) const {
     return !layout.needs_held_version() && !layout.has_delta_structs() &&
-           layout.conditions().is_trivial() && pairs_.find_extra(index) == nullptr;
+           layout.conditions().is_trivial() && parts_.pairs.find_extra(index) == nullptr;
 }
 
 OwedVersions PropertySender::position_of_plain(std::uint32_t index,
                                                const SendingRepState& pair) const {
     OwedVersions position(pair);
-    position.is_exact = objects_.at(index)->changelist_state().is_any_back(pair.sent_version) &&
-                        pairs_.has_arrived(index);
+    position.is_exact =
+        parts_.objects.at(index)->changelist_state().is_any_back(pair.sent_version) &&
+        parts_.pairs.has_arrived(index);
     return position;
 }
 
@@ -115,14 +111,14 @@ std::optional<SendOutcome> PropertySender::copy_plain(std::uint32_t index,
                                                       const SharedPayload& payload) {
     for (const bool is_fresh_packet : {false, true}) {
         if (is_fresh_packet) {
-            packets_.flush_full_before(index);
+            parts_.packets.flush_full_before(index);
         }
-        if (!packets_.can_write()) {
+        if (!parts_.packets.can_write()) {
             return SendOutcome::NoRoom;
         }
         if (blocks_.write_payload(index, payload) == SendResult::Whole) {
             record_plain(index, position);
-            pairs_.pending().clear(index);
+            parts_.pairs.pending().clear(index);
             return SendOutcome::Done;
         }
     }
@@ -130,30 +126,30 @@ std::optional<SendOutcome> PropertySender::copy_plain(std::uint32_t index,
 }
 
 void PropertySender::record_plain(std::uint32_t index, const OwedVersions& position) {
-    SendingRepState& pair = pairs_.edit(index);
+    SendingRepState& pair = parts_.pairs.edit(index);
     const bool was_initial = is_initial(pair);
-    (void)pair.send(objects_.at(index)->changelist_state().version());
+    (void)pair.send(parts_.objects.at(index)->changelist_state().version());
     set_initial(pair, false);
     const VersionInterval sent{position.sent_version, pair.sent_version};
-    packets_.sent().add_record(
+    parts_.packets.sent().add_record(
         {index, was_initial, false, false, {hull(sent, position.lost), RepRange()}});
 }
 
 SendOutcome PropertySender::replicate_parts(std::uint32_t index, OwedVersions position) {
-    records_.restart_arrays(index, position);
-    const bool had_place = pairs_.placed().test(index);  // what is owed anew has none
+    parts_.records.restart_arrays(index, position);
+    const bool had_place = parts_.pairs.placed().test(index);  // what is owed anew has none
     const RepCursor begin = take_rest(index);
-    const TakenOfPair taken = records_.take_owed(index, position);
-    pairs_.pending().clear(index);
-    records_.return_unsent_before(taken, begin);
+    const TakenOfPair taken = parts_.records.take_owed(index, position);
+    parts_.pairs.pending().clear(index);
+    parts_.records.return_unsent_before(taken, begin);
     RepCursor cursor = begin;
     SendResult result = SendResult::Part;
     while (result != SendResult::Whole && result != SendResult::Nothing) {
-        const std::uint32_t next = context_.scratch.owed.next(cursor.handle.value - 1);
-        if (cursor.element == 0 && next == context_.scratch.owed.bit_count()) {
+        const std::uint32_t next = parts_.context.scratch.owed.next(cursor.handle.value - 1);
+        if (cursor.element == 0 && next == parts_.context.scratch.owed.bit_count()) {
             break;  // the last value was too large and went its own way
         }
-        if (!packets_.can_write()) {
+        if (!parts_.packets.can_write()) {
             keep_rest(taken, begin, cursor, had_place);
             return SendOutcome::NoRoom;
         }
@@ -165,15 +161,15 @@ SendOutcome PropertySender::replicate_parts(std::uint32_t index, OwedVersions po
         if (result == SendResult::ValueTooLarge) {
             const LargeValue outcome = large_values_.send(index, position, range, taken.is_initial);
             if (outcome == LargeValue::Owed) {
-                records_.return_unsent(taken, range);
+                parts_.records.return_unsent(taken, range);
             } else if (outcome == LargeValue::Waiting) {
-                records_.pause_unsent(taken, range);
+                parts_.records.pause_unsent(taken, range);
             }
             continue;
         }
-        records_.add_records_of_part(taken);
+        parts_.records.add_records_of_part(taken);
         if (result == SendResult::Part) {
-            packets_.flush_full();
+            parts_.packets.flush_full();
         }
     }
     return SendOutcome::Done;
@@ -182,12 +178,12 @@ SendOutcome PropertySender::replicate_parts(std::uint32_t index, OwedVersions po
 // If all of an object changes in each tick and a flush has room for a part of it, the values after
 // that part would never be sent if each flush began with the first value.
 RepCursor PropertySender::take_rest(std::uint32_t index) {
-    PairExtra* const extra = pairs_.find_extra(index);
+    PairExtra* const extra = parts_.pairs.find_extra(index);
     if (extra == nullptr) {
         return {};
     }
     RepCursor begin = std::exchange(extra->rest, RepCursor());
-    const ChangeMask& owed = context_.scratch.owed;
+    const ChangeMask& owed = parts_.context.scratch.owed;
     const std::uint32_t bit = owed.next(begin.handle.value - 1);
     if (bit == owed.bit_count()) {
         return {};  // it was sent some other way
@@ -195,7 +191,7 @@ RepCursor PropertySender::take_rest(std::uint32_t index) {
     begin.element = bit + 1 == begin.handle.value ? begin.element : 0;
     // More of an atomic group may be owed now than when the rest was left: it begins with the
     // group.
-    const RepLayout& layout = objects_.at(index)->changelist_state().layout();
+    const RepLayout& layout = parts_.objects.at(index)->changelist_state().layout();
     const RepGroup* const group = layout.find_group(layout.root(), begin.handle);
     if (group != nullptr) {
         begin.handle = RepHandle{group->handle_begin};
@@ -205,12 +201,12 @@ RepCursor PropertySender::take_rest(std::uint32_t index) {
 
 void PropertySender::keep_rest(const TakenOfPair& taken, const RepCursor& begin,
                                const RepCursor& rest, bool had_place) {
-    records_.return_unsent_from(taken, rest);
-    pairs_.extra_of(taken.index).rest = rest;
+    parts_.records.return_unsent_from(taken, rest);
+    parts_.pairs.extra_of(taken.index).rest = rest;
     if (had_place && (rest.handle > begin.handle || rest.element > begin.element)) {
         // The rest keeps the place that the object had; else it waits for its next turn, as others
         // would wait for it for ever.
-        pairs_.placed().insert(taken.index);
+        parts_.pairs.placed().insert(taken.index);
     }
 }
 

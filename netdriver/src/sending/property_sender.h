@@ -70,12 +70,7 @@ class PropertySender {
     void keep_rest(const TakenOfPair& taken, const RepCursor& begin, const RepCursor& rest,
                    bool had_place);
 
-    const ObjectStore& objects_;
-    ConnectionPairs& pairs_;
-    WaitingValues& values_;
-    SentRecords& records_;
-    PacketSender& packets_;
-    SendContext& context_;
+    PropertyParts parts_;
     BlockWriter blocks_;
     LargeValueSender large_values_;
     StateAheadSender ahead_;

@@ -4,16 +4,10 @@
 namespace replayout {
 
 StateAheadSender::StateAheadSender(const PropertyParts& parts, LargeValueSender& large_values)
-    : objects_(parts.objects),
-      pairs_(parts.pairs),
-      values_(parts.values),
-      records_(parts.records),
-      packets_(parts.packets),
-      context_(parts.context),
-      large_values_(large_values) {}
+    : parts_(parts), large_values_(large_values) {}
 
 std::optional<SendOutcome> StateAheadSender::replicate(std::uint32_t index) {
-    const PairExtra* const extra = pairs_.find_extra(index);
+    const PairExtra* const extra = parts_.pairs.find_extra(index);
     if (extra == nullptr || !extra->ahead.is_on()) {
         return std::nullopt;
     }
@@ -23,21 +17,21 @@ std::optional<SendOutcome> StateAheadSender::replicate(std::uint32_t index) {
     }
     // A delta begins where the client stands, which is certain once nothing is under way.
     return extra->ahead.is_draining() && !is_under_way &&
-                   objects_.at(index)->changelist_state().layout().has_delta_structs()
+                   parts_.objects.at(index)->changelist_state().layout().has_delta_structs()
                ? std::optional(SendOutcome::Done)
                : std::nullopt;
 }
 
 SendOutcome StateAheadSender::send(std::uint32_t index) {
-    values_.owe_left_out(index);
-    OwedVersions position = records_.sending_position_of(index);
-    pairs_.collect_owed(index, position, context_.scratch.owed);
-    records_.restart_arrays(index, position);
-    const Version version = objects_.at(index)->changelist_state().version();
-    const TakenOfPair taken = records_.take_owed(index, position);
-    pairs_.pending().clear(index);
-    std::uint32_t next = pairs_.find_extra(index)->ahead.next_handle();
-    records_.return_unsent_before(taken, {RepHandle{next}, 0});
+    parts_.values.owe_left_out(index);
+    OwedVersions position = parts_.records.sending_position_of(index);
+    parts_.pairs.collect_owed(index, position, parts_.context.scratch.owed);
+    parts_.records.restart_arrays(index, position);
+    const Version version = parts_.objects.at(index)->changelist_state().version();
+    const TakenOfPair taken = parts_.records.take_owed(index, position);
+    parts_.pairs.pending().clear(index);
+    std::uint32_t next = parts_.pairs.find_extra(index)->ahead.next_handle();
+    parts_.records.return_unsent_before(taken, {RepHandle{next}, 0});
     bool is_all = false;
     while (!is_all) {
         const RepRange handles = next_message(index, position, next);
@@ -49,9 +43,9 @@ SendOutcome StateAheadSender::send(std::uint32_t index) {
         next = is_all ? next : handles.handle_end;
     }
     if (!is_all) {
-        records_.return_unsent(taken, RepRange::from(RepHandle{next}));
+        parts_.records.return_unsent(taken, RepRange::from(RepHandle{next}));
     }
-    PairExtra& extra = *pairs_.find_extra(index);
+    PairExtra& extra = *parts_.pairs.find_extra(index);
     extra.ahead.sent(version, next, is_all);
     if (extra.paused.is_empty()) {
         extra.end_state_ahead();
@@ -61,8 +55,8 @@ SendOutcome StateAheadSender::send(std::uint32_t index) {
 
 RepRange StateAheadSender::next_message(std::uint32_t index, const OwedVersions& position,
                                         std::uint32_t handle) const {
-    const RepLayout& layout = objects_.at(index)->changelist_state().layout();
-    const ChangeMask& owed = context_.scratch.owed;
+    const RepLayout& layout = parts_.objects.at(index)->changelist_state().layout();
+    const ChangeMask& owed = parts_.context.scratch.owed;
     const std::uint32_t begin = owed.next(handle - 1) + 1;
     if (begin > owed.bit_count()) {
         return {1, 1};
@@ -81,7 +75,7 @@ RepRange StateAheadSender::next_message(std::uint32_t index, const OwedVersions&
          bit = owed.next(message.handle_end - 1)) {
         const RepRange value = value_at(bit + 1);
         bytes += large_values_.bytes_of(index, position, value);
-        if (bytes > packets_.builder().room_bytes()) {
+        if (bytes > parts_.packets.builder().room_bytes()) {
             break;
         }
         message.handle_end = value.handle_end;

@@ -35,12 +35,7 @@ class StateAheadSender {
     [[nodiscard]] RepRange next_message(std::uint32_t index, const OwedVersions& position,
                                         std::uint32_t handle) const;
 
-    const ObjectStore& objects_;
-    ConnectionPairs& pairs_;
-    WaitingValues& values_;
-    SentRecords& records_;
-    PacketSender& packets_;
-    SendContext& context_;
+    PropertyParts parts_;
     LargeValueSender& large_values_;
 };
 

@@ -46,7 +46,7 @@ class ArrayElements {
     [[nodiscard]] const RepScope& scope() const noexcept { return scope_; }
     [[nodiscard]] std::uint32_t count() const noexcept { return array_.count; }
     [[nodiscard]] const OwedVersions& position() const noexcept { return position_; }
-    /// Of the array, in its scope.
+    /// The handle of the array, in its scope.
     [[nodiscard]] RepHandle handle() const noexcept { return handle_; }
 
     /// What the receiver is owed of the element `index`.

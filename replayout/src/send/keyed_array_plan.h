@@ -21,7 +21,7 @@ namespace replayout {
 /// The lists of a plan lie in the scratch, so one plan is used at a time.
 class KeyedArrayPlan {
   public:
-    /// Of the array at command `index`. All must outlive the plan.
+    /// For the array at command `index`. All must outlive the plan.
     KeyedArrayPlan(WriteContext& context, CmdIndex index, const ShadowKeyedArray& array,
                    const OwedVersions& position) noexcept;
 

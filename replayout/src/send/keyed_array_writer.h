@@ -25,7 +25,7 @@ struct KeyedPart {
 
 class KeyedArrayWriter {
   public:
-    /// Of the array at command `index`. All must outlive the writer.
+    /// For the array at command `index`. All must outlive the writer.
     KeyedArrayWriter(WriteContext& context, CmdIndex index, const ShadowKeyedArray& array,
                      const OwedVersions& position) noexcept
         : context_(context), plan_(context, index, array, position) {}

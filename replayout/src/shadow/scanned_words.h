@@ -48,7 +48,7 @@ class ChangelistState::ScannedWords {
 
     const RepLayout* layout_ = nullptr;
     ScanPlan::WordRow row_;         // of count 0: there is none
-    std::uint32_t rest_bytes_ = 0;  // behind it in its run
+    std::uint32_t rest_bytes_ = 0;  // after it in its run
     std::uint64_t differing_ = 0;
     FewWords words_;
 };

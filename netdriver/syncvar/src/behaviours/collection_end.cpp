@@ -114,7 +114,7 @@ bool CollectionEnd::tells_what_is_written() const noexcept {
 }
 
 void CollectionEnd::refuse_gap() {
-    // Who is no owner yet, or lost a part of it, is told of more than he can use.
+    // A new owner, and one that lost a part of it, hears of more than it can use.
     if (component_->settings().sync_mode != SyncMode::Owner) {
         refuse_received();
     }
@@ -216,7 +216,7 @@ void CollectionEnd::receive_as_last_owner(const void* params) {
 }
 
 CallResult CollectionEnd::send_to_owner(std::uint32_t epoch, const CollectionCall& call) {
-    // Who is told all begins here: nothing that comes may become a part of what it contains.
+    // A client that is sent all of it begins here, so later operations must not join those before.
     may_coalesce_ = false;
     return epoch == 0 ? send_state(call) : send_items(epoch, call);
 }
@@ -248,9 +248,9 @@ bool CollectionEnd::is_spawned() const noexcept {
 
 bool CollectionEnd::send_waiting(const CollectionCall& call, std::size_t count_max,
                                  std::size_t calls_max) {
-    // Operations become one only while who is opened the object does not begin between them. The
-    // driver compares an object in the flush in which a call of it goes out, and not before it is
-    // marked again. A mark without a call may take effect at any time.
+    // Operations become one only while no client for which the object opens begins between them.
+    // The driver compares an object in the flush in which a call of it goes out, and not before it
+    // is marked again. A mark without a call may take effect at any time.
     may_coalesce_ = false;
     std::size_t batch = count_max;
     std::size_t sent = 0;

@@ -136,7 +136,7 @@ void BehaviourSection::keep_last(ObjectComponent& component) {
 }
 
 void BehaviourSection::begin_anew(ObjectComponent& component) {
-    // Not that of the prefab, so who is opened the object is sent it.
+    // It differs from that of the prefab, so a client for which the object opens is sent it.
     if (state.source != nullptr) {
         state.source->component = nullptr;  // a shadow may keep it
     }
