@@ -10,18 +10,30 @@ GROUPS = [
         replayout/src/bits/change_mask.cpp
         replayout/src/layout/compatible_layout_builder.cpp
         replayout/src/receive/delta_reader.cpp
+        replayout/src/receive/dynamic_array_reader.cpp
+        replayout/src/receive/key_decoder.h
+        replayout/include/replayout/key_places.h
+        replayout/src/receive/key_places.cpp
         replayout/src/receive/keyed_array_reader.cpp
+        replayout/src/receive/keyed_changes.cpp
         replayout/src/layout/layout_description.cpp
         replayout/src/values/native_value.h
         replayout/src/values/net_archive.cpp
+        replayout/src/receive/old_values.cpp
+        replayout/src/receive/present_elements.cpp
+        replayout/src/receive/present_elements.h
         replayout/src/receive/property_reader.cpp
         replayout/src/values/quantise.cpp
+        replayout/src/receive/read_context.cpp
+        replayout/src/receive/read_value.cpp
         replayout/src/receive/rebind_references.cpp
         replayout/src/receive/receive_properties.cpp
-        replayout/src/receive/receive_scratch.cpp
         replayout/src/receive/receiving_rep_state.cpp
         replayout/src/receive/rpc_parameters.cpp
         replayout/src/receive/struct_reader.cpp
+        replayout/include/replayout/update_under_way.h
+        replayout/src/receive/update_under_way.cpp
+        replayout/src/receive/waiting_updates.cpp
         replayout/src/bits/utf8.cpp
     """),
     ("messages", ("test_netdriver", "test_replay"), """

@@ -23,6 +23,7 @@
 #include <replayout/bit_reader.h>
 #include <replayout/change_mask.h>
 #include <replayout/package_map.h>
+#include <replayout/receive_parts.h>
 #include <replayout/receiving_rep_state.h>
 #include <replayout/rep_layout.h>
 
@@ -34,158 +35,38 @@ namespace replayout {
 /// Memory that reading needs and that one reader after another may use.
 class ReceiveScratch {
   public:
-    explicit ReceiveScratch(MemoryResource* resource);
-    ~ReceiveScratch();
+    explicit ReceiveScratch(MemoryResource* resource) : parts_(resource) {}
     ReceiveScratch(const ReceiveScratch&) = delete;
     ReceiveScratch& operator=(const ReceiveScratch&) = delete;
 
     /// A part of an object was received, and more is to follow. Until finish_update() this scratch
     /// belongs to that object and its ReceivingRepState, which stays where it is. Whose it is
     /// nobody tells: keep that beside the scratch.
-    [[nodiscard]] bool is_update_under_way() const noexcept { return updated_layout_ != nullptr; }
+    [[nodiscard]] bool is_update_under_way() const noexcept { return parts_.update.has_begun(); }
     /// No update is under way, or the one of this state is.
     [[nodiscard]] bool is_free_for(const RepLayout& layout,
                                    const ReceivingRepState& state) const noexcept {
-        return !is_update_under_way() || (updated_layout_ == &layout && updated_state_ == &state);
+        return parts_.update.is_free_for(layout, state);
     }
     /// Forgets the update, because its object is gone: nothing more is called.
-    void drop_update() noexcept;
+    void drop_update() noexcept { parts_.update.drop(); }
 
     /// Updates whose notifies wait (ReceiveContext::waits_to_notify), in the order in which they
     /// ended. The caller remembers which objects they belong to.
-    [[nodiscard]] std::size_t waiting_count() const noexcept { return waiting_updates_.size(); }
+    [[nodiscard]] std::size_t waiting_count() const noexcept { return parts_.waiting.count(); }
     /// Forgets them: nothing more is called.
-    void drop_waiting() noexcept;
+    void drop_waiting() noexcept { parts_.waiting.drop(); }
 
     /// For values that live no longer than the reading of a block. Keeps what it took.
-    [[nodiscard]] MemoryResource* resource() noexcept { return &values_; }
+    [[nodiscard]] MemoryResource* resource() noexcept { return &parts_.values; }
 
   private:
-    friend class PropertyReader;
-    friend class Rebinder;
-    friend class KeyedArrayFinisher;
-    friend class KeyedArrayReader;
-    friend class NotifyQueue;
-    friend class StructReader;
-    friend void run_waiting_notifies(ReceiveScratch& scratch, std::size_t place,
-                                     const RepLayout& layout, void* object);
-    /// What became of an element of a keyed array in this block.
-    /// Moved: its rank, whatever else.
-    enum class ElementChange : std::uint8_t { Removed, Added, Moved, Changed };
-    struct KeyedChange {
-        CmdIndex array;
-        ElementChange change;
-        std::uint64_t key;
-    };
-    struct KeyPlace {
-        std::uint64_t key;
-        std::uint32_t index;
-    };
-    /// An element of a keyed array on its way into the order of ranks.
-    struct ElementRank {
-        static constexpr std::uint32_t no_index = 0xFFFF'FFFFu;
-
-        std::int64_t rank = 0;
-        std::uint32_t index = 0;               ///< where it lies
-        std::uint32_t known_index = no_index;  ///< in KeyedElements::elements(), if it is there
-
-        [[nodiscard]] friend bool operator<(const ElementRank& left,
-                                            const ElementRank& right) noexcept {
-            return left.rank != right.rank ? left.rank < right.rank : left.index < right.index;
-        }
-    };
-    struct PreviousValue {
-        std::uint32_t parent_index;  // of a C array its first
-        bool is_changed;
-        std::byte* value;
-        // The layout may be gone before an update that nobody ended.
-        void (*destroy)(void* value);
-        std::uint32_t size;   // of one
-        std::uint32_t count;  // more than one: of a C array
-        std::uint32_t alignment;
-    };
-
-    /// What a block brings of one leaf: of an array that may be cut, which elements, by place or by
-    /// key.
-    struct LeafSpan {
-        std::uint32_t handle = 0;
-        bool may_go_on = false;  ///< an array that goes on where a part before it ended
-        bool has_elements = false;
-        std::uint64_t array_count = 0;  ///< elements that the array has; keyed: 0
-        std::uint64_t first = 0;
-        std::uint64_t last = 0;
-
-        void add(std::uint64_t element) noexcept {
-            first = has_elements ? first : element;
-            last = element;
-            has_elements = true;
-        }
-        /// It can stand behind `before` in one update.
-        [[nodiscard]] bool follows(const LeafSpan& before) const noexcept;
-    };
-
-    /// An update that is written, and whose notifies have not run.
-    struct WaitingUpdate {
-        const RepLayout* layout;
-        std::size_t value_begin;  ///< of waiting_values_
-        std::size_t value_end;
-        bool has_parts;
-    };
-
-    static void destroy(std::pmr::memory_resource& values, const PreviousValue& entry) noexcept;
-    /// The notifies of the update under way run later.
-    void put_off(const RepLayout& layout);
-    [[nodiscard]] PreviousValue* find_previous_value(std::uint32_t parent_index) noexcept;
-    /// The notify of that property runs, if it has one.
-    void mark_changed(const RepLayout& layout, ParentIndex parent) noexcept;
-    /// What earlier parts of the update did to an element of a keyed array; null: nothing.
-    [[nodiscard]] const KeyedChange* find_earlier_change(CmdIndex array,
-                                                         std::uint64_t key) const noexcept;
-    /// Fills places_ with the elements of the keyed array at `array`, by key.
-    void collect_places(const RepLayoutCmd& cmd, const std::byte* array);
-    /// Whether they did anything to the array.
-    [[nodiscard]] bool has_earlier_change(CmdIndex array) const noexcept;
-    /// One change for each element: gone, or else new, or else changed. By array and key. Returns
-    /// the index from which on they were sorted again, at most that of the first that this part
-    /// brought.
-    std::size_t sort_keyed_changes();
-    void sort_previous_values();
-    /// Keeps what a part brought, sorted, for the parts to come.
-    void end_part();
-    /// Array steps of a DecodeBudget.
-    static constexpr std::size_t update_end_steps_max = 100'000;
-    /// Whether the update is to end before a block that puts off so much more to its end.
-    [[nodiscard]] bool must_end_before(std::size_t steps) const noexcept {
-        return held_steps_ > 0 && held_steps_ + steps > update_end_steps_max;
+    /// For the functions below, and the readers that they use.
+    [[nodiscard]] friend detail::ReceiveParts& parts_of(ReceiveScratch& scratch) noexcept {
+        return scratch.parts_;
     }
 
-    // One block is much like the one before: its values fit where that one's were.
-    std::pmr::unsynchronized_pool_resource values_;
-    ChangeMask handles_;
-    Vector<ChangeMask> elements_;  // by depth
-    Vector<std::byte> text_;
-    Vector<NetGUID> guids_;              // that one value names
-    Vector<std::uint32_t> struct_bits_;  // lengths of the structs of a block, in order
-    std::size_t next_struct_ = 0;        // that is to be applied
-    // Of the update. What earlier parts brought comes first.
-    Vector<PreviousValue> previous_values_;
-    Vector<KeyedChange> keyed_changes_;
-    Vector<PreviousValue> waiting_values_;  // of waiting_updates_
-    Vector<WaitingUpdate> waiting_updates_;
-    std::size_t earlier_value_count_ = 0;
-    std::size_t sorted_value_count_ = 0;    // of previous_values_, from the first on: by parent
-    std::size_t earlier_change_count_ = 0;  // these are sorted
-    std::size_t held_steps_ = 0;            // what earlier parts put off to the end
-    const ReceivingRepState* updated_state_ = nullptr;
-    const RepLayout* updated_layout_ = nullptr;     // null: no update is under way
-    LeafSpan last_span_;                            // of the last part
-    Vector<KeyPlace> places_;                       // of one keyed array, by ascending key
-    Vector<std::uint64_t> named_keys_;              // of one: those removed, or those of a full set
-    Vector<std::uint64_t> gone_keys_;               // likewise: to be forgotten
-    Vector<KeyedElements::Element> made_elements_;  // likewise: not known before
-    Vector<std::uint32_t> element_indices_;         // likewise
-    Vector<ElementRank> ranks_;                     // of one, in the array's order, then by rank
-    Vector<ElementRank> moved_ranks_;               // those of them that are out of order
+    detail::ReceiveParts parts_;
 };
 
 struct ReceiveContext {

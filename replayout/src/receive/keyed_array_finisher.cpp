@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include "keyed_array_finisher.h"
+
 #include <replayout/keyed_array.h>
 #include <replayout/shadow_state.h>
 
-#include "keyed_array_reader.h"
 #include "native_value.h"
 
 #include <algorithm>
@@ -30,42 +31,42 @@ class KeyedArrayFinisher {
           array_(object + cmd_.object_offset.value),
           state_(state),
           context_(context),
-          scratch_(context.scratch) {}
+          parts_(parts_of(context.scratch)) {}
 
     enum class Which : std::uint8_t { All, InGroups };
 
     static void finish_arrays(const RepLayout& layout, std::byte* object, ReceivingRepState& state,
                               ReceiveContext& context, Which which) {
-        auto& changes = context.scratch.keyed_changes_;
-        const std::size_t first_fresh = context.scratch.sort_keyed_changes();
+        detail::UpdateUnderWay& update = parts_of(context.scratch).update;
+        detail::KeyedChanges& changes = update.keyed_changes();
+        const std::size_t first_fresh = changes.sort();
         // Of an array in a group no part leaves anything behind.
         std::size_t begin = which == Which::All ? 0 : first_fresh;
         std::size_t kept = begin;
         if (which == Which::All) {
-            context.scratch.sort_previous_values();
+            update.old_values().sort();
         }
-        while (begin < changes.size()) {
+        while (begin < changes.changes().size()) {
+            const CmdIndex index = changes.changes()[begin].array;
             std::size_t end = begin;
-            while (end < changes.size() && changes[end].array == changes[begin].array) {
+            while (end < changes.changes().size() && changes.changes()[end].array == index) {
                 ++end;
             }
-            KeyedArrayFinisher array(layout, changes[begin].array, object, state, context);
+            KeyedArrayFinisher array(layout, index, object, state, context);
             if (which == Which::All || array.is_in_group()) {
                 array.finish(begin, end);
             } else {
-                std::copy(changes.begin() + static_cast<std::ptrdiff_t>(begin),
-                          changes.begin() + static_cast<std::ptrdiff_t>(end),
-                          changes.begin() + static_cast<std::ptrdiff_t>(kept));
+                changes.move_down(begin, end, kept);
                 kept += end - begin;
             }
             begin = end;
         }
-        changes.resize(kept);
-        context.scratch.earlier_change_count_ = kept;
+        changes.keep_first(kept);
     }
 
   private:
-    using ElementChange = ReceiveScratch::ElementChange;
+    using ElementChange = detail::ElementChange;
+    using KeyedChange = detail::KeyedChange;
 
     [[nodiscard]] bool is_in_group() const noexcept {
         return layout_.find_group(layout_.root(), RepHandle{cmd_.relative_handle}) != nullptr;
@@ -85,7 +86,7 @@ class KeyedArrayFinisher {
         const bool is_rearranged =
             has(ElementChange::Removed) || has(ElementChange::Added) || has(ElementChange::Moved);
         if (is_rearranged && cmd_.property->array_key.order == ArrayOrder::Kept && sort()) {
-            scratch_.mark_changed(layout_, cmd_.parent_index);
+            parts_.update.old_values().mark_changed(layout_, cmd_.parent_index);
         }
         if (fast.post_replicated_receive != nullptr) {
             fast.post_replicated_receive(array_);
@@ -98,19 +99,23 @@ class KeyedArrayFinisher {
         return key_of_element(cmd_.property->array_key, elements + index * cmd_.element_size);
     }
 
+    /// The changes of this array.
+    [[nodiscard]] std::span<const KeyedChange> changes() const noexcept {
+        return parts_.update.keyed_changes().changes().subspan(begin_, end_ - begin_);
+    }
+
     [[nodiscard]] bool has(ElementChange change) const noexcept {
-        const auto begin = scratch_.keyed_changes_.begin();
-        return std::any_of(begin + static_cast<std::ptrdiff_t>(begin_),
-                           begin + static_cast<std::ptrdiff_t>(end_),
+        const std::span<const KeyedChange> all = changes();
+        return std::any_of(all.begin(), all.end(),
                            [change](const auto& entry) { return entry.change == change; });
     }
 
-    /// Fills element_indices_ with where the elements are that the change happened to.
+    /// Fills element_indices with where the elements are that the change happened to.
     void collect(ElementChange change) {
-        scratch_.element_indices_.clear();
-        const ReceiveScratch::KeyedChange* const begin = scratch_.keyed_changes_.data() + begin_;
-        const ReceiveScratch::KeyedChange* const end = scratch_.keyed_changes_.data() + end_;
-        const ReceiveScratch::KeyedChange* guess = begin;  // elements mostly lie by their key
+        parts_.element_indices.clear();
+        const KeyedChange* const begin = changes().data();
+        const KeyedChange* const end = begin + changes().size();
+        const KeyedChange* guess = begin;  // elements mostly lie by their key
         const std::size_t count = ops().count(array_);
         const auto* elements = static_cast<const std::byte*>(ops().data(array_));
         const ArrayKey& array_key = cmd_.property->array_key;
@@ -124,16 +129,16 @@ class KeyedArrayFinisher {
             }
             guess = found + 1;
             if (is_told_as(found->change, change)) {
-                scratch_.element_indices_.push_back(static_cast<std::uint32_t>(i));
+                parts_.element_indices.push_back(static_cast<std::uint32_t>(i));
             }
         }
     }
 
     /// What happened to the element of that key; null: nothing. Without a branch on what is found,
     /// as nobody can guess that.
-    [[nodiscard]] static const ReceiveScratch::KeyedChange* find_change(
-        const ReceiveScratch::KeyedChange* begin, const ReceiveScratch::KeyedChange* end,
-        std::uint64_t key) noexcept {
+    [[nodiscard]] static const KeyedChange* find_change(const KeyedChange* begin,
+                                                        const KeyedChange* end,
+                                                        std::uint64_t key) noexcept {
         auto count = static_cast<std::size_t>(end - begin);
         while (count > 1) {
             const std::size_t half = count / 2;
@@ -157,7 +162,7 @@ class KeyedArrayFinisher {
             return;
         }
         collect(change);
-        const auto& indices = scratch_.element_indices_;
+        const auto& indices = parts_.element_indices;
         if (!indices.empty()) {
             call(array_, {indices.data(), indices.size()});
         }
@@ -166,18 +171,18 @@ class KeyedArrayFinisher {
     /// The last element takes the place of one that goes, as in Unreal.
     void remove() {
         collect(ElementChange::Removed);
-        auto& gone = scratch_.gone_keys_;
+        auto& gone = parts_.gone_keys;
         gone.clear();
-        for (std::size_t i = begin_; i < end_; ++i) {
+        for (const KeyedChange& entry : changes()) {
             // Whether it is still there or not: a callback may have taken it away.
-            if (scratch_.keyed_changes_[i].change == ElementChange::Removed) {
-                gone.push_back(scratch_.keyed_changes_[i].key);
+            if (entry.change == ElementChange::Removed) {
+                gone.push_back(entry.key);
             }
         }
         state_.forget_keyed_elements(RepHandle{cmd_.relative_handle}, {gone.data(), gone.size()},
                                      layout_.element_scope(index_).handle_count, context_.dropped);
         std::size_t count = ops().count(array_);
-        auto& indices = scratch_.element_indices_;
+        auto& indices = parts_.element_indices;
         for (auto index = indices.rbegin(); index != indices.rend(); ++index) {
             --count;
             if (*index != count) {
@@ -195,7 +200,7 @@ class KeyedArrayFinisher {
         collect_ranks();
         sort_ranks();
         KeyedElements& known = state_.keyed_elements(RepHandle{cmd_.relative_handle});
-        auto& ranks = scratch_.ranks_;
+        auto& ranks = parts_.ranks;
         bool is_moved = false;
         // ranks[i].index is where the element of place i lies; each swap brings one to its place.
         for (std::uint32_t i = 0; i < ranks.size(); ++i) {
@@ -215,14 +220,14 @@ class KeyedArrayFinisher {
         return is_moved;
     }
 
-    using ElementRank = ReceiveScratch::ElementRank;
+    using ElementRank = detail::ElementRank;
 
     /// Fills ranks_, in the order of the array. Where an element was when it was sorted last, it
     /// mostly still is, so that hardly any is searched for.
     void collect_ranks() {
         const KeyedElements& known = state_.keyed_elements(RepHandle{cmd_.relative_handle});
         const auto count = static_cast<std::uint32_t>(ops().count(array_));
-        auto& ranks = scratch_.ranks_;
+        auto& ranks = parts_.ranks;
         ranks.clear();
         ranks.resize(count);
         for (std::uint32_t i = 0; i < known.elements().size(); ++i) {
@@ -260,8 +265,8 @@ class KeyedArrayFinisher {
     /// (Ernerfelt, "Drop-Merge sort", 2015). Of two that do not ascend both are taken, since either
     /// may be the one that moved; so of k that moved no more than 2k are.
     void sort_ranks() {
-        auto& ranks = scratch_.ranks_;
-        auto& moved = scratch_.moved_ranks_;
+        auto& ranks = parts_.ranks;
+        auto& moved = parts_.moved_ranks;
         moved.clear();
         std::size_t kept = 0;
         for (const ElementRank rank : ranks) {
@@ -290,7 +295,7 @@ class KeyedArrayFinisher {
     std::byte* array_;
     ReceivingRepState& state_;
     ReceiveContext& context_;
-    ReceiveScratch& scratch_;
+    detail::ReceiveParts& parts_;
     std::size_t begin_ = 0;
     std::size_t end_ = 0;
 };

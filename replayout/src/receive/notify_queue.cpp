@@ -1,59 +1,25 @@
 // SPDX-License-Identifier: MIT
-//
-// What an update changed, and who is told of it when it ends.
 #include "notify_queue.h"
 
-#include <algorithm>
 #include <cstring>
-#include <new>
 
 namespace replayout {
-
-namespace {
-
-/// A C array is one value to its notify: that of its first element's parent.
-[[nodiscard]] std::uint32_t first_parent(const RepLayout& layout, ParentIndex parent) noexcept {
-    return parent.value - layout.parents()[parent.value].array_index;
-}
-
-}  // namespace
-
-ReceiveScratch::PreviousValue* ReceiveScratch::find_previous_value(
-    std::uint32_t parent_index) noexcept {
-    // Handles ascend within an update, and the leaves of a parent lie in one row: of what blocks
-    // brought, only the last entry can be this parent's. Others are looked for when references are
-    // bound, which sorts before.
-    if (!previous_values_.empty() && previous_values_.back().parent_index == parent_index) {
-        return &previous_values_.back();
-    }
-    const auto end = previous_values_.begin() + static_cast<std::ptrdiff_t>(sorted_value_count_);
-    const auto found = std::lower_bound(previous_values_.begin(), end, parent_index,
-                                        [](const PreviousValue& entry, std::uint32_t wanted) {
-                                            return entry.parent_index < wanted;
-                                        });
-    return found != end && found->parent_index == parent_index ? &*found : nullptr;
-}
-
-void ReceiveScratch::mark_changed(const RepLayout& layout, ParentIndex parent) noexcept {
-    if (PreviousValue* entry = find_previous_value(first_parent(layout, parent))) {
-        entry->is_changed = true;
-    }
-}
 
 NotifyQueue::NotifyQueue(const RepLayout& layout, std::byte* object, const ReceivingRepState& state,
                          const ReceiveContext& context)
     : layout_(layout),
       object_(object),
       state_(state),
-      scratch_(context.scratch),
+      update_(parts_of(context.scratch).update),
+      waiting_(parts_of(context.scratch).waiting),
       waits_(context.waits_to_notify) {
     // Not by the object itself, which may lie elsewhere at each call.
-    REPLAYOUT_ASSERT(scratch_.is_free_for(layout, state));
+    REPLAYOUT_ASSERT(update_.is_free_for(layout, state));
 }
 
 NotifyQueue::~NotifyQueue() {
     if (!is_held_) {
-        scratch_.drop_update();
+        update_.drop();
     }
 }
 
@@ -117,13 +83,14 @@ class UpdateNotifier {
         : layout_(layout), object_(object), has_parts_(has_parts) {}
 
     void begin() { call_hooks(layout_.type(), object_, &ReceiveHooks::post_net_receive); }
-    void tell(std::uint32_t parent_index, bool is_changed, const std::byte* previous) {
-        const RepParentCmd& parent = layout_.parents()[parent_index];
+    void tell(const detail::OldValue& previous) {
+        const RepParentCmd& parent = layout_.parents()[previous.parent_index];
         const NotifyFunction& notify = parent.property->notify;
         std::byte* const object = declaring_object(parent, object_);
-        const bool is_new = is_changed && !(has_parts_ && is_back(parent, object, previous));
+        const bool is_new =
+            previous.is_changed && !(has_parts_ && is_back(parent, object, previous.value));
         if (is_new || notify.when == RepNotify::Always) {
-            notify.call(object, previous, notify.context);
+            notify.call(object, previous.value, notify.context);
         }
     }
     void end() { call_hooks(layout_.type(), object_, &ReceiveHooks::post_rep_notifies); }
@@ -135,96 +102,62 @@ class UpdateNotifier {
 };
 
 void NotifyQueue::begin() {
-    if (!scratch_.is_update_under_way()) {
-        scratch_.updated_layout_ = &layout_;
-        scratch_.updated_state_ = &state_;
+    if (!update_.has_begun()) {
+        update_.begin(layout_, state_);
         call_hooks(layout_.type(), object_, &ReceiveHooks::pre_net_receive);
     }
 }
 
-void NotifyQueue::hold(const ReceiveScratch::LeafSpan& last_span, std::size_t held_steps) {
-    scratch_.end_part();
-    scratch_.last_span_ = last_span;
-    scratch_.held_steps_ += held_steps;
+void NotifyQueue::hold(const detail::LeafSpan& last_span, std::size_t held_steps) {
+    update_.hold(last_span, held_steps);
     is_held_ = true;
 }
 
 void NotifyQueue::before_write(ParentIndex parent) {
-    const RepParentCmd& cmd = layout_.parents()[parent.value];
-    const Property& property = *cmd.property;
-    const std::uint32_t first = first_parent(layout_, parent);
-    if (!property.notify || scratch_.find_previous_value(first) != nullptr) {
-        return;
-    }
-    const TypeOps& ops = property.ops;
-    const std::byte* value = declaring_object(cmd, object_) + property.offset;
-    auto* copy = static_cast<std::byte*>(
-        scratch_.values_.allocate(std::size_t{property.array_dim} * property.size, ops.alignment));
-    for (std::uint32_t i = 0; i < property.array_dim; ++i) {
-        const std::size_t offset = std::size_t{i} * property.size;
-        ops.copy_construct(copy + offset, value + offset);
-    }
-    if (property.kind == PropertyKind::BitBool) {
-        // Of the byte only one bit is the property.
-        ::new (copy) bool((std::to_integer<std::uint8_t>(*value) & property.bit_mask) != 0);
-    }
-    auto& values = scratch_.previous_values_;
-    if (scratch_.sorted_value_count_ == values.size() &&
-        (values.empty() || values.back().parent_index < first)) {
-        ++scratch_.sorted_value_count_;
-    }
-    values.push_back(
-        {first, false, copy, ops.destroy, property.size, property.array_dim, ops.alignment});
+    update_.old_values().before_write(layout_, parent, object_);
 }
 
 void NotifyQueue::mark_changed(ParentIndex parent) noexcept {
-    scratch_.mark_changed(layout_, parent);
+    update_.old_values().mark_changed(layout_, parent);
 }
 
 void NotifyQueue::mark_element_changed(CmdIndex array, std::uint64_t key) {
-    scratch_.keyed_changes_.push_back({array, ReceiveScratch::ElementChange::Changed, key});
-}
-
-void ReceiveScratch::put_off(const RepLayout& layout) {
-    const std::size_t begin = waiting_values_.size();
-    if (previous_values_.empty() && !has_late_hooks(layout.type())) {
-        return;
-    }
-    waiting_values_.insert(waiting_values_.end(), previous_values_.begin(), previous_values_.end());
-    previous_values_.clear();
-    waiting_updates_.push_back({&layout, begin, waiting_values_.size(), earlier_value_count_ > 0});
+    update_.keyed_changes().add(array, detail::ElementChange::Changed, key);
 }
 
 void NotifyQueue::run() {
-    if (!scratch_.is_update_under_way()) {
+    if (!update_.has_begun()) {
         return;
     }
     // Handles of a layout that only receives are the sender's, in its order of declaration;
     // notifies run in our order.
-    scratch_.sort_previous_values();
+    detail::OldValues& values = update_.old_values();
+    values.sort();
     if (waits_) {
-        scratch_.put_off(layout_);
-        scratch_.drop_update();
+        if (!values.values().empty() || has_late_hooks(layout_.type())) {
+            waiting_.add(layout_, values);
+        }
+        update_.drop();
         return;
     }
-    UpdateNotifier notifier(layout_, object_, scratch_.earlier_value_count_ > 0);
+    UpdateNotifier notifier(layout_, object_, values.has_earlier());
     notifier.begin();
-    for (const auto& entry : scratch_.previous_values_) {
-        notifier.tell(entry.parent_index, entry.is_changed, entry.value);
+    for (const detail::OldValue& value : values.values()) {
+        notifier.tell(value);
     }
-    scratch_.drop_update();
+    update_.drop();
     notifier.end();
 }
 
 void run_waiting_notifies(ReceiveScratch& scratch, std::size_t place, const RepLayout& layout,
                           void* object) {
-    const ReceiveScratch::WaitingUpdate update = scratch.waiting_updates_[place];
+    const detail::WaitingUpdates& waiting = parts_of(scratch).waiting;
+    const detail::WaitingUpdates::Update update = waiting.update(place);
     REPLAYOUT_ASSERT(update.layout == &layout);
     UpdateNotifier notifier(layout, static_cast<std::byte*>(object), update.has_parts);
     notifier.begin();
     for (std::size_t i = update.value_begin; i < update.value_end; ++i) {
-        const ReceiveScratch::PreviousValue& entry = scratch.waiting_values_[i];
-        notifier.tell(entry.parent_index, entry.is_changed, entry.value);
+        notifier.tell(waiting.value(i));
     }
     notifier.end();
 }

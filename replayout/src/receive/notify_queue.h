@@ -25,7 +25,7 @@ class NotifyQueue {
     /// More parts follow: keeps what there is for the last one. `last_span` is where this one
     /// ended, which the next must go on from.
     /// `held_steps`: what of it is to be done in the end.
-    void hold(const ReceiveScratch::LeafSpan& last_span, std::size_t held_steps);
+    void hold(const detail::LeafSpan& last_span, std::size_t held_steps);
     /// A leaf of the parent is about to be written.
     void before_write(ParentIndex parent);
     /// ... and it did change.
@@ -40,7 +40,8 @@ class NotifyQueue {
     const RepLayout& layout_;
     std::byte* object_;
     const ReceivingRepState& state_;
-    ReceiveScratch& scratch_;
+    detail::UpdateUnderWay& update_;
+    detail::WaitingUpdates& waiting_;
     bool waits_;
     bool is_held_ = false;
 };

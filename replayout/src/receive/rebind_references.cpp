@@ -3,7 +3,7 @@
 // An object appeared or vanished: whatever names it in another object is set, or read again.
 #include <replayout/receive_properties.h>
 
-#include "keyed_array_reader.h"
+#include "keyed_array_finisher.h"
 #include "notify_queue.h"
 #include "struct_reader.h"
 
@@ -32,7 +32,7 @@ class Rebinder {
           target_(target),
           context_(context),
           notifies_(layout, object, state, context) {
-        context.scratch.sort_previous_values();  // any of them may be looked for
+        parts_of(context.scratch).update.old_values().sort();  // any of them may be looked for
     }
 
     void set(const RepPath& path, ReceivingRepState::Reference& reference) {
@@ -99,22 +99,20 @@ class Rebinder {
                                            std::uint32_t slot) {
         const KeyedElements* known = state_.find_keyed_elements(RepHandle{cmd.relative_handle});
         const KeyedElements::Element* element = known == nullptr ? nullptr : known->find_slot(slot);
-        const auto& places = context_.scratch.places_;
+        const detail::KeyPlaces& places = parts_of(context_.scratch).places;
         if (element == nullptr) {
             return cmd.property->array.count(array);
         }
         if (indexed_ != &cmd) {
             index_elements(cmd, array);
         }
-        const auto found = std::lower_bound(
-            places.begin(), places.end(), element->key,
-            [](const auto& place, std::uint64_t wanted) { return place.key < wanted; });
-        return found == places.end() || found->key != element->key ? places.size() : found->index;
+        const detail::KeyPlace* place = places.find(element->key);
+        return place == nullptr ? places.places().size() : place->index;
     }
 
     /// Once for all that is bound in the array: many of its elements may name the object.
     void index_elements(const RepLayoutCmd& cmd, const std::byte* array) {
-        context_.scratch.collect_places(cmd, array);
+        parts_of(context_.scratch).places.collect(cmd, array);
         indexed_ = &cmd;
     }
 

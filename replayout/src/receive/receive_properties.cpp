@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/receive_properties.h>
 
-#include "keyed_array_reader.h"
+#include "keyed_array_finisher.h"
 #include "notify_queue.h"
 #include "property_reader.h"
 

@@ -16,7 +16,7 @@ namespace replayout {
 bool StructReader::read(const RepLayoutCmd& cmd, const RepPath& path, BitReader& reader,
                         void* memory) {
     const Type& type = *cmd.property->struct_type;
-    Vector<NetGUID>& guids = context_.scratch.guids_;
+    Vector<NetGUID>& guids = parts_.guids;
     guids.clear();
     NetArchive archive(reader, &guids);
     bool ok = true;
@@ -38,13 +38,13 @@ bool StructReader::read(const RepLayoutCmd& cmd, const RepPath& path, BitReader&
 void StructReader::check(const RepLayoutCmd& cmd, const RepPath& path, BitReader& reader) {
     const std::uint64_t unmapped = context_.values_unmapped;
     const std::size_t begin = reader.position_bits();
-    const ErasedValue incoming(cmd.property->struct_type->ops(), context_.scratch.resource());
+    const ErasedValue incoming(cmd.property->struct_type->ops(), &parts_.values);
     const bool is_taken = read(cmd, path, reader, incoming.get());
     const auto bit_count = static_cast<std::uint32_t>(reader.position_bits() - begin);
-    context_.scratch.struct_bits_.push_back(bit_count);
+    parts_.struct_lengths.add(bit_count);
     if (!is_taken) {
         reader.fail();
-    } else if (!context_.scratch.guids_.empty()) {
+    } else if (!parts_.guids.empty()) {
         reader.spend_allocation((std::size_t{bit_count} + 7) / 8);
     }
     context_.values_unmapped = unmapped;  // counted when it is applied
@@ -52,7 +52,7 @@ void StructReader::check(const RepLayoutCmd& cmd, const RepPath& path, BitReader
 
 bool StructReader::keep(const RepPath& path, const BitReader& begin, std::uint32_t bit_count,
                         ReceivingRepState& state) {
-    Vector<NetGUID>& guids = context_.scratch.guids_;
+    Vector<NetGUID>& guids = parts_.guids;
     std::sort(guids.begin(), guids.end());
     guids.erase(std::unique(guids.begin(), guids.end()), guids.end());
     if (!state.set_value(path, {guids.data(), guids.size()}, begin, bit_count,
@@ -69,10 +69,10 @@ bool StructReader::apply(const RepLayoutCmd& cmd, BitReader& reader, std::byte* 
                          const RepPath& path, ReceivingRepState& state) {
     const Type& type = *cmd.property->struct_type;
     const BitReader begin = reader;
-    const std::uint32_t bit_count = context_.scratch.struct_bits_[context_.scratch.next_struct_++];
+    const std::uint32_t bit_count = parts_.struct_lengths.take_next();
     // The previous value, to tell whether it changes; the new one is read in place, as in Unreal,
     // so a serializer may leave members that it does not send as they are.
-    const ErasedValue previous(type.ops(), context_.scratch.resource());
+    const ErasedValue previous(type.ops(), &parts_.values);
     copy_struct(type, previous.get(), memory);
     // It was read before, into a fresh value. One that now refuses the same bits, or reads more or
     // fewer of them, looks at what it held; it must not lead the values behind it astray.
@@ -93,7 +93,7 @@ bool StructReader::apply(const RepLayoutCmd& cmd, BitReader& reader, std::byte* 
 bool StructReader::apply_again(const RepLayoutCmd& cmd, std::byte* memory, const RepPath& path,
                                const ReceivingRepState::SerializedValue& value) {
     const Type& type = *cmd.property->struct_type;
-    const ErasedValue previous(type.ops(), context_.scratch.resource());
+    const ErasedValue previous(type.ops(), &parts_.values);
     copy_struct(type, previous.get(), memory);
     BitReader reader({value.bytes.data(), value.bytes.size()}, 0, value.bit_count, nullptr);
     if (!read(cmd, path, reader, memory)) {

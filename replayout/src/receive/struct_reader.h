@@ -13,11 +13,15 @@ namespace replayout {
 class StructReader {
   public:
     /// Before a block is checked, and before it is applied.
-    static void begin_check(ReceiveScratch& scratch) noexcept { scratch.struct_bits_.clear(); }
-    static void begin_apply(ReceiveScratch& scratch) noexcept { scratch.next_struct_ = 0; }
+    static void begin_check(ReceiveScratch& scratch) noexcept {
+        parts_of(scratch).struct_lengths.begin_check();
+    }
+    static void begin_apply(ReceiveScratch& scratch) noexcept {
+        parts_of(scratch).struct_lengths.begin_apply();
+    }
 
     StructReader(const RepLayout& layout, ReceiveContext& context) noexcept
-        : layout_(layout), context_(context) {}
+        : layout_(layout), context_(context), parts_(parts_of(context.scratch)) {}
 
     /// Into a value of its own, which is thrown away. What is wrong makes the reader fail.
     void check(const RepLayoutCmd& cmd, const RepPath& path, BitReader& reader);
@@ -28,9 +32,7 @@ class StructReader {
                              const RepPath& path, ReceivingRepState& state);
 
     /// Instead of apply(), where nothing is written.
-    void skip(BitReader& reader) noexcept {
-        reader.skip_bits(context_.scratch.struct_bits_[context_.scratch.next_struct_++]);
-    }
+    void skip(BitReader& reader) noexcept { reader.skip_bits(parts_.struct_lengths.take_next()); }
 
     /// The same bits once more, because an object that they name appeared or went.
     [[nodiscard]] bool apply_again(const RepLayoutCmd& cmd, std::byte* memory, const RepPath& path,
@@ -46,6 +48,7 @@ class StructReader {
 
     const RepLayout& layout_;
     ReceiveContext& context_;
+    detail::ReceiveParts& parts_;
 };
 
 }  // namespace replayout

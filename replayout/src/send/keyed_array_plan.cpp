@@ -117,8 +117,8 @@ bool KeyedArrayPlan::adds_elements() const {
     return false;
 }
 
-/// From the first new element to the last, of those that are in no full set yet. Of a set that is
-/// cut, a receiver lets itself be given more than an array may have until all of it is there.
+/// From the first new element to the last, of those that are in no full set yet. A receiver takes
+/// more elements than an array may have from a set that is cut, until all of it is there.
 void KeyedArrayPlan::add_new_elements() {
     PlaceSpan added{RepRange::no_element_end, 0};
     for (std::uint32_t i = 0; i < array_.count(); ++i) {

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#include "present_elements.h"
+
+#include <replayout/shadow_state.h>
+
+#include "keyed_array_steps.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+namespace replayout {
+
+void PresentElements::look_up(const std::byte* array, std::size_t key_count, bool is_full_set) {
+    detail::KeyPlaces& places = context_.parts().places;
+    array_ = array;
+    if (array_ == nullptr) {
+        places.clear();
+        return;
+    }
+    count_ = ops().count(array_);
+    // Also in an update that goes on: a sender does not know whether its receiver still has one,
+    // so that must cost no more than what it counted on.
+    is_sorted_ = is_full_set || is_worth_sorting(count_, key_count);
+    const std::size_t known_count = context_.is_checking() ? count_known() : 0;
+    const std::size_t forgettable_count = is_full_set ? known_count : 0;
+    charged_count_ = std::min(count_, known_count + archetype_count());
+    context_.reader().spend_array_steps(1 + (is_sorted_
+                                                 ? sort_steps(charged_count_ + forgettable_count)
+                                                 : search_steps(charged_count_, key_count)));
+    if (is_sorted_) {
+        places.collect(cmd_, array_);
+    }
+}
+
+std::size_t PresentElements::count_known() const noexcept {
+    const KeyedElements* known =
+        context_.present_state()->find_keyed_elements(RepHandle{cmd_.relative_handle});
+    return known == nullptr ? 0 : known->elements().size();
+}
+
+std::size_t PresentElements::archetype_count() const noexcept {
+    return shadow_value<ShadowKeyedArray>(std::as_const(context_.layout().archetype()).buffer() +
+                                          cmd_.shadow_offset)
+        .count();
+}
+
+void PresentElements::drop_doubles(std::byte* array) {
+    const std::span<const detail::KeyPlace> places = this->places();
+    const auto is_double = [](const auto& left, const auto& right) {
+        return left.key == right.key;
+    };
+    if (std::adjacent_find(places.begin(), places.end(), is_double) == places.end()) {
+        return;
+    }
+    if (array == nullptr) {
+        context_.parts().places.drop_doubles();
+        count_ = this->places().size();
+        return;
+    }
+    auto& doubles = context_.parts().element_indices;
+    doubles.clear();
+    for (std::size_t i = 1; i < places.size(); ++i) {
+        if (is_double(places[i - 1], places[i])) {
+            doubles.push_back(places[i].index);
+            // The one that stays may get another place.
+            context_.parts().update.keyed_changes().add(index_, detail::ElementChange::Moved,
+                                                        places[i].key);
+        }
+    }
+    // The last element takes the place of one that goes; from behind, none of those is to go.
+    std::sort(doubles.begin(), doubles.end(), std::greater<>());
+    for (const std::uint32_t index : doubles) {
+        --count_;
+        if (index != count_) {
+            ops().swap_elements(array, index, count_);
+        }
+    }
+    ops().resize(array, count_);
+    context_.parts().places.collect(cmd_, array);
+}
+
+}  // namespace replayout

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+#include "read_value.h"
+
+#include <replayout/quantise.h>
+#include <replayout/shadow_state.h>
+#include <replayout/utf8.h>
+
+#include "delta_reader.h"
+#include "dynamic_array_reader.h"
+#include "keyed_array_reader.h"
+#include "native_value.h"
+#include "struct_reader.h"
+
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+namespace replayout {
+
+namespace {
+
+// Each returns whether the value in memory changed. `memory` is null where nothing is written.
+
+[[nodiscard]] std::uint32_t word_count(RepLayoutCmdType type) noexcept {
+    switch (type) {
+        case RepLayoutCmdType::Vector:
+            return 3;
+        case RepLayoutCmdType::Quat:
+            return 4;
+        default:
+            return 1;
+    }
+}
+
+bool read_plain(BitReader& reader, const RepLayoutCmd& cmd, std::byte* memory) {
+    const std::uint32_t words = word_count(cmd.type);
+    const std::uint32_t word_size = cmd.element_size / words;
+    const std::uint32_t bit_count = cmd.type == RepLayoutCmdType::Bool ? 1 : word_size * 8;
+    std::byte value[16];
+    for (std::uint32_t i = 0; i < words; ++i) {
+        store_integer(value + i * word_size, reader.read_bits(bit_count), word_size);
+    }
+    if (memory == nullptr || std::memcmp(memory, value, cmd.element_size) == 0) {
+        return false;
+    }
+    std::memcpy(memory, value, cmd.element_size);
+    return true;
+}
+
+bool read_bit(BitReader& reader, const RepLayoutCmd& cmd, std::byte* memory) {
+    const bool value = reader.read_bool();
+    const std::byte mask{cmd.property->bit_mask};
+    if (memory == nullptr || ((*memory & mask) != std::byte{0}) == value) {
+        return false;
+    }
+    *memory ^= mask;
+    return true;
+}
+
+bool read_quantised_value(BitReader& reader, const RepLayoutCmd& cmd, std::byte* memory) {
+    const QuantisedValue incoming = read_quantised(cmd.property->quantisation, reader);
+    if (memory == nullptr) {
+        return false;
+    }
+    std::byte value[16];
+    REPLAYOUT_ASSERT(cmd.element_size <= sizeof(value));
+    dequantise(*cmd.property, incoming, value);
+    if (std::memcmp(memory, value, cmd.element_size) == 0) {
+        return false;
+    }
+    std::memcpy(memory, value, cmd.element_size);
+    return true;
+}
+
+bool read_string(ReadContext& context, const RepLayoutCmd& cmd, std::byte* memory) {
+    BitReader& reader = context.reader();
+    const std::uint64_t byte_count = reader.read_packed_uint();
+    if (byte_count > context.layout().limits().string_bytes_max ||
+        byte_count > reader.bits_left() / 8) {
+        reader.fail();
+        return false;
+    }
+    if (context.is_checking() && !reader.spend_allocation(byte_count)) {
+        return false;
+    }
+    Vector<std::byte>& text = context.parts().text;
+    if (text.size() < byte_count) {
+        text.resize(byte_count);
+    }
+    reader.read_bytes({text.data(), byte_count});
+    const std::string_view incoming(reinterpret_cast<const char*>(text.data()), byte_count);
+    if (memory == nullptr) {
+        if (!is_valid_utf8(incoming)) {
+            reader.fail();
+        }
+        return false;
+    }
+    const StringOps& ops = cmd.property->string;
+    if (ops.view(memory, ops.context) == incoming) {
+        return false;
+    }
+    const bool is_taken = ops.assign(memory, incoming, ops.context);
+    context.receiving().values_refused += is_taken ? 0 : 1;
+    return is_taken;
+}
+
+bool read_object(ReadContext& context, const RepLayoutCmd& cmd, const ReadPlace& place,
+                 std::byte* memory) {
+    const NetGUID guid{context.reader().read_packed_uint()};
+    if (memory == nullptr) {
+        return false;
+    }
+    ReceiveContext& receiving = context.receiving();
+    ObjectHandle target = receiving.package_map.object_of(guid);
+    const bool is_kept = context.state().set_reference(place.path, {guid, !target.is_null()},
+                                                       receiving.references_max, receiving.dropped);
+    if (!is_kept) {
+        target = ObjectHandle{};  // nobody would set it to null when the target goes
+    }
+    receiving.has_too_many_references = receiving.has_too_many_references || !is_kept;
+    if (receiving.named != nullptr && !guid.is_null() && is_kept) {
+        receiving.named->push_back(guid);
+    }
+    if (cmd.property->reference.get(memory) == target) {
+        return false;
+    }
+    cmd.property->reference.set(memory, target);
+    return true;
+}
+
+bool read_struct(ReadContext& context, const RepLayoutCmd& cmd, const ReadPlace& place,
+                 std::byte* memory) {
+    StructReader structs(context.layout(), context.receiving());
+    if (context.is_checking()) {
+        structs.check(cmd, place.path, context.reader());
+        return false;
+    }
+    if (memory == nullptr) {
+        structs.skip(context.reader());
+        return false;
+    }
+    return structs.apply(cmd, context.reader(), memory, place.path, context.state());
+}
+
+/// The archetype's value of a struct with a NetDeltaSerializer.
+[[nodiscard]] const std::byte* archetype_struct(const RepLayout& layout,
+                                                const RepLayoutCmd& cmd) noexcept {
+    const ConstShadowBuffer archetype = std::as_const(layout.archetype()).buffer();
+    return (archetype + cmd.shadow_offset).data();
+}
+
+bool read_delta(ReadContext& context, const RepLayoutCmd& cmd, const ReadPlace& place,
+                std::byte* memory) {
+    const RepLayout& layout = context.layout();
+    BitReader& reader = context.reader();
+    DeltaReader deltas(layout, context.receiving());
+    if (!context.is_checking()) {
+        return deltas.apply(cmd, reader, memory,
+                            memory == nullptr ? nullptr : archetype_struct(layout, cmd),
+                            context.state());
+    }
+    if (place.present == nullptr || is_skipped(cmd)) {
+        deltas.check(cmd, reader, nullptr, 0);
+        return false;
+    }
+    const RepHandle handle{cmd.relative_handle};
+    const ReceivingRepState& state = *context.present_state();
+    const std::byte* base = state.is_delta_carried_over(handle)
+                                ? archetype_struct(layout, cmd)
+                                : place.present + cmd.object_offset.value;
+    deltas.check(cmd, reader, base, state.delta_version(handle));
+    return false;
+}
+
+}  // namespace
+
+bool read_value(ReadContext& context, CmdIndex index, const ReadPlace& place) {
+    const RepLayoutCmd& cmd = context.layout().cmd(index);
+    std::byte* memory =
+        context.is_checking() || is_skipped(cmd) ? nullptr : place.memory + cmd.object_offset.value;
+    BitReader& reader = context.reader();
+    if (!reader.spend_steps(1)) {
+        return false;
+    }
+    switch (cmd.type) {
+        case RepLayoutCmdType::String:
+            return read_string(context, cmd, memory);
+        case RepLayoutCmdType::Object:
+            return read_object(context, cmd, place, memory);
+        case RepLayoutCmdType::NetSerializeStruct:
+            return read_struct(context, cmd, place, memory);
+        case RepLayoutCmdType::NetDeltaStruct:
+            return read_delta(context, cmd, place, memory);
+        case RepLayoutCmdType::DynamicArray:
+            return DynamicArrayReader(context, index, place, memory).read();
+        case RepLayoutCmdType::KeyedArray:
+            return KeyedArrayReader(context, index, place, memory).read();
+        case RepLayoutCmdType::BitBool:
+            return read_bit(reader, cmd, memory);
+        case RepLayoutCmdType::Quantised:
+            return read_quantised_value(reader, cmd, memory);
+        default:
+            return read_plain(reader, cmd, memory);
+    }
+}
+
+}  // namespace replayout
