@@ -75,7 +75,7 @@ void LaneBundleBuilder::place(LaneBlocks& blocks) {
 void LaneBundleBuilder::copy_placed(const LaneBlocks& blocks) {
     const std::span<BundleBlock> target =
         bundles_.run().room_of_blocks().subspan(blocks.run_begin, blocks.blocks.size());
-    std::copy(blocks.blocks.begin(), blocks.blocks.end(), target.begin());
+    std::copy_n(blocks.blocks.data(), blocks.blocks.size(), target.data());
     if (!bundles_.has_bytes()) {
         return;
     }

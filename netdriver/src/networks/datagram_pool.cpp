@@ -38,7 +38,7 @@ DatagramSlot DatagramPool::take(PeerId sender, std::span<const std::byte> bytes)
                                  Vector<std::byte>(datagram_bytes_max_, std::byte{}, allocator)});
     }
     Entry& target = entry(slot);
-    std::copy(bytes.begin(), bytes.end(), target.bytes.begin());
+    std::copy(bytes.begin(), bytes.end(), target.bytes.data());
     target.sender = sender;
     target.bytes_size = bytes.size();
     target.next = DatagramSlot::None;

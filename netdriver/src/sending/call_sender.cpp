@@ -467,8 +467,7 @@ bool CallSender::collect_hidden_block(std::uint32_t index, std::size_t& bytes) {
         hidden_states_.send_ahead(index);
         return false;
     }
-    std::copy(state->block.begin(), state->block.end(),
-              scratch_.body.begin() + static_cast<std::ptrdiff_t>(offset));
+    std::copy_n(state->block.data(), state->block.size(), scratch_.body.data() + offset);
     scratch_.call_blocks.push_back({index, offset, size, state->array_steps});
     bytes = bytes_with;
     return true;

@@ -103,7 +103,7 @@ class UdpTransport::Socket {
         }
         found->second.stay.speak(now_);
         write_address_data_head(found->second.token, buffer_);
-        std::copy(datagram.begin(), datagram.end(), buffer_.begin() + address_data_head_bytes);
+        std::copy(datagram.begin(), datagram.end(), buffer_.data() + address_data_head_bytes);
         ++stats_.datagrams_sent;
         send_to(found->second.route,
                 std::span(buffer_).first(address_data_head_bytes + datagram.size()));
