@@ -36,13 +36,9 @@ void BundleBuilder::clear() noexcept {
     runs_.begin(changes_.flush);
     is_built_ = false;
     bytes_.begin(&run());
-    taken_.clear();
-    loose_.clear();
     has_held_ = false;
     has_pivots_ = false;
-    pivoted_.clear();
-    values_.clear();
-    value_ends_.clear();
+    clear_all(taken_, loose_, pivoted_, values_, value_ends_);
 }
 
 void BundleBuilder::begin(Contents contents, std::span<TypeCounters> type_counters) {

@@ -18,7 +18,6 @@
 #include "kept_room.h"
 #include "lane_share.h"
 
-#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstddef>
@@ -79,14 +78,9 @@ class BundleCopies {
   private:
     class Copy {
       public:
-        explicit Copy(MemoryResource* resource) : bytes_(Allocator<std::byte>(resource)) {}
+        explicit Copy(MemoryResource* resource) : bytes_(resource) {}
 
-        void reserve(std::size_t byte_count) {
-            room_.note(byte_count);
-            if (bytes_.size() < byte_count) {
-                bytes_.resize(std::max(byte_count, 2 * bytes_.size()));
-            }
-        }
+        void reserve(std::size_t byte_count) { bytes_.grow_to(byte_count); }
         [[nodiscard]] std::span<std::byte> of(const BundleBuilder& bundles) {
             const BundleRun& run = bundles.run();
             const std::span<const std::byte> source = bundles.bytes();
@@ -103,14 +97,12 @@ class BundleCopies {
         }
         void trim() {
             flush_ = 0;
-            bytes_.clear();
-            room_.trim(bytes_);
+            bytes_.drop_and_trim();
         }
 
       private:
-        std::uint64_t flush_ = 0;  // that it is of; none has 0
-        Vector<std::byte> bytes_;  // at least as many as are used
-        KeptRoom room_;
+        std::uint64_t flush_ = 0;      // that it is of; none has 0
+        KeptVector<std::byte> bytes_;  // at least as many as are used
     };
 
     MemoryResource* resource_;

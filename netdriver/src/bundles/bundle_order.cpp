@@ -22,17 +22,12 @@ BundleOrder::BundleOrder(const ObjectStore& objects, const InterestManager& inte
                          MemoryResource* resource)
     : objects_(objects),
       interest_(interest),
-      placed_(Allocator<Placed>(resource)),
-      sorted_(Allocator<Placed>(resource)),
-      indices_(Allocator<std::uint32_t>(resource)) {}
+      placed_(resource),
+      sorted_(resource),
+      indices_(resource) {}
 
 void BundleOrder::find(const FlushChanges& changes) {
-    room_.note(placed_.size());
-    sorted_room_.note(sorted_.size());
-    indices_room_.note(indices_.size());
-    placed_.clear();
-    sorted_.clear();
-    indices_.clear();
+    clear_all(placed_, sorted_, indices_);
     if (!interest_.grid().has_objects()) {
         return;
     }
@@ -85,12 +80,9 @@ void BundleOrder::sort_by_cell(std::uint64_t differing) {
 }
 
 void BundleOrder::trim() {
-    placed_.clear();
-    sorted_.clear();
-    indices_.clear();
-    room_.trim(placed_);
-    sorted_room_.trim(sorted_);
-    indices_room_.trim(indices_);
+    placed_.drop_and_trim();
+    sorted_.drop_and_trim();
+    indices_.drop_and_trim();
 }
 
 }  // namespace replayout

@@ -47,12 +47,9 @@ class BundleOrder {
 
     const ObjectStore& objects_;
     const InterestManager& interest_;
-    Vector<Placed> placed_;  // scratch
-    Vector<Placed> sorted_;  // likewise
-    Vector<std::uint32_t> indices_;
-    KeptRoom room_;
-    KeptRoom sorted_room_;
-    KeptRoom indices_room_;
+    KeptVector<Placed> placed_;  // scratch
+    KeptVector<Placed> sorted_;  // likewise
+    KeptVector<std::uint32_t> indices_;
 };
 
 }  // namespace replayout

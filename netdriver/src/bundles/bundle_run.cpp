@@ -61,8 +61,8 @@ void BundleRun::keep_only(std::span<const std::uint64_t> held) {
     }
     blocks_.swap(blocks);
     kept_.swap(kept);
-    placed_ = Vector<PlacedObjects>(placed_.get_allocator());
-    places_ = Vector<BlockPlace>(places_.get_allocator());
+    Vector<PlacedObjects>(placed_.get_allocator()).swap(placed_);
+    Vector<BlockPlace>(places_.get_allocator()).swap(places_);
 }
 
 namespace {

@@ -127,13 +127,13 @@ class BundleRun {
     static constexpr std::uint32_t blocks_per_bundle_max = 64;
 
     explicit BundleRun(MemoryResource* resource)
-        : blocks_(Allocator<BundleBlock>(resource)),
-          bundles_(Allocator<Bundle>(resource)),
+        : blocks_(resource),
+          bundles_(resource),
           packets_(Allocator<RunPacket>(resource)),
-          words_(Allocator<ObjectBits>(resource)),
+          words_(resource),
           kept_(Allocator<KeptBlocks>(resource)),
-          placed_(Allocator<PlacedObjects>(resource)),
-          places_(Allocator<BlockPlace>(resource)) {}
+          placed_(resource),
+          places_(resource) {}
     BundleRun(const BundleRun&) = delete;
     BundleRun& operator=(const BundleRun&) = delete;
 
@@ -225,13 +225,7 @@ class BundleRun {
     // For who builds it.
 
     /// Of one that has begun and holds nothing, see KeptRoom.
-    void trim() {
-        blocks_room_.trim(blocks_);
-        bundles_room_.trim(bundles_);
-        words_room_.trim(words_);
-        placed_room_.trim(placed_);
-        places_room_.trim(places_);
-    }
+    void trim() { trim_all(blocks_, bundles_, words_, placed_, places_); }
     /// Gives back all of its room. Requires a run that has begun and holds nothing.
     void give_back() noexcept {
         blocks_.shrink_to_fit();
@@ -245,18 +239,7 @@ class BundleRun {
     /// Before anything is added: the flush that it is of.
     void begin(std::uint64_t flush) noexcept {
         flush_ = flush;
-        blocks_room_.note(blocks_.size());
-        bundles_room_.note(bundles_.size());
-        words_room_.note(words_.size());
-        placed_room_.note(placed_.size());
-        places_room_.note(places_.size());
-        blocks_.clear();
-        bundles_.clear();
-        words_.clear();
-        packets_.clear();
-        kept_.clear();
-        placed_.clear();
-        places_.clear();
+        clear_all(blocks_, bundles_, words_, packets_, kept_, placed_, places_);
         has_held_ = false;
         begins_packet_ = true;
         begin_bundle();
@@ -375,18 +358,14 @@ class BundleRun {
         unbundled_bytes_ = 0;
     }
 
-    Vector<BundleBlock> blocks_;
-    KeptRoom blocks_room_;
-    Vector<Bundle> bundles_;
-    KeptRoom bundles_room_;
+    KeptVector<BundleBlock> blocks_;
+    KeptVector<Bundle> bundles_;
     Vector<RunPacket> packets_;
-    Vector<ObjectBits> words_;
-    KeptRoom words_room_;
-    Vector<KeptBlocks> kept_;       // by bundle; empty: all are
-    Vector<PlacedObjects> placed_;  // by word of a row; of those in which nothing changed anything
-    KeptRoom placed_room_;
-    Vector<BlockPlace> places_;  // of each of these objects
-    KeptRoom places_room_;
+    KeptVector<ObjectBits> words_;
+    Vector<KeptBlocks> kept_;  // by bundle; empty: all are
+    // By word of a row; of those in which nothing changed anything.
+    KeptVector<PlacedObjects> placed_;
+    KeptVector<BlockPlace> places_;  // of each of these objects
     // Of blocks that are in no bundle yet.
     std::uint32_t unbundled_count_ = 0;
     std::uint32_t unbundled_properties_ = 0;

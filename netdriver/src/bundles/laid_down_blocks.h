@@ -13,7 +13,6 @@
 #include "kept_room.h"
 #include "packet_builder.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -32,7 +31,7 @@ class BlockBytes {
   public:
     /// `room_bytes`: of an empty packet, for blocks.
     BlockBytes(std::size_t room_bytes, MemoryResource* resource)
-        : room_bytes_(room_bytes), bytes_(Allocator<std::byte>(resource)) {}
+        : room_bytes_(room_bytes), bytes_(resource) {}
 
     /// What is laid down from now on is cut into bundles of `run`, unless that is null.
     void begin(BundleRun* run) noexcept {
@@ -41,10 +40,7 @@ class BlockBytes {
         begin_packet();
     }
     /// Behind begin(), see KeptRoom.
-    void trim() {
-        bytes_.clear();
-        bytes_room_.trim(bytes_);
-    }
+    void trim() { bytes_.drop_and_trim(); }
     /// Blocks that the run has since the last one are a bundle; the next one goes on in the same
     /// packet. Requires a run.
     void end_bundle() {
@@ -79,12 +75,7 @@ class BlockBytes {
         reserve(byte_count_ + packet_header_bytes_max + room_bytes_ + block_step_bytes_max +
                 RowBlock::spare_bytes);
     }
-    void reserve(std::size_t byte_count) {
-        bytes_room_.note(byte_count);
-        if (bytes_.size() < byte_count) {
-            bytes_.resize(std::max(byte_count, 2 * bytes_.size()));
-        }
-    }
+    void reserve(std::size_t byte_count) { bytes_.grow_to(byte_count); }
     /// Where the body of the next block goes, where none is cut.
     [[nodiscard]] std::size_t next_body(ChannelIndex channel) const noexcept {
         return byte_count_ + block_step_bytes(last_channel_, channel);
@@ -194,8 +185,7 @@ class BlockBytes {
 
     std::size_t room_bytes_;
     BundleRun* run_ = nullptr;
-    Vector<std::byte> bytes_;  // at least as many as are used
-    KeptRoom bytes_room_;
+    KeptVector<std::byte> bytes_;  // at least as many as are used
     std::size_t byte_count_ = 0;
     std::size_t packet_begin_ = 0;  // of the packet at hand, behind room for its header
     std::size_t bundle_begin_ = 0;  // of the bundle at hand

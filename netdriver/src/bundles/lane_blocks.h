@@ -44,23 +44,14 @@ struct PlacedBlocks {
 struct LaneBlocks {
     LaneBlocks(std::size_t room_bytes, MemoryResource* resource)
         : bytes(room_bytes, resource),
-          blocks(Allocator<BundleBlock>(resource)),
-          words(Allocator<ObjectBits>(resource)),
-          alike(Allocator<AlikeBlocks>(resource)),
-          placed(Allocator<PlacedBlocks>(resource)),
-          loose(Allocator<std::uint32_t>(resource)) {}
+          blocks(resource),
+          words(resource),
+          alike(resource),
+          placed(resource),
+          loose(resource) {}
 
     void begin() noexcept {
-        blocks_room.note(blocks.size());
-        words_room.note(words.size());
-        alike_room.note(alike.size());
-        placed_room.note(placed.size());
-        loose_room.note(loose.size());
-        blocks.clear();
-        words.clear();
-        alike.clear();
-        placed.clear();
-        loose.clear();
+        clear_all(blocks, words, alike, placed, loose);
         has_held = false;
         has_pivots = false;
         bytes.begin(nullptr);
@@ -68,12 +59,7 @@ struct LaneBlocks {
     /// Between flushes, see KeptRoom.
     void trim() {
         begin();
-        blocks_room.trim(blocks);
-        words_room.trim(words);
-        alike_room.trim(alike);
-        placed_room.trim(placed);
-        loose_room.trim(loose);
-        bytes.trim();
+        trim_all(blocks, words, alike, placed, loose, bytes);
     }
 
     // For who lays down: as of a BundleRun.
@@ -102,19 +88,14 @@ struct LaneBlocks {
 
     BlockBytes bytes;
     // Where they lie is told in `bytes`.
-    Vector<BundleBlock> blocks;
-    KeptRoom blocks_room;
-    Vector<ObjectBits> words;  ///< of which they are, in their order
-    KeptRoom words_room;
-    Vector<AlikeBlocks> alike;
-    KeptRoom alike_room;
-    Vector<PlacedBlocks> placed;
-    KeptRoom placed_room;
-    std::uint32_t run_begin = 0;  ///< where the first of them stands in the run
-    Vector<std::uint32_t> loose;  ///< objects that must go alone
-    KeptRoom loose_room;
-    bool has_held = false;    ///< the layout of some block needs the held version
-    bool has_pivots = false;  ///< the version of some block is a pivot
+    KeptVector<BundleBlock> blocks;
+    KeptVector<ObjectBits> words;  ///< of which they are, in their order
+    KeptVector<AlikeBlocks> alike;
+    KeptVector<PlacedBlocks> placed;
+    std::uint32_t run_begin = 0;      ///< where the first of them stands in the run
+    KeptVector<std::uint32_t> loose;  ///< objects that must go alone
+    bool has_held = false;            ///< the layout of some block needs the held version
+    bool has_pivots = false;          ///< the version of some block is a pivot
 
   private:
     void count(std::uint32_t added, const ObjectBits& objects, std::size_t property_count,

@@ -51,13 +51,7 @@ struct alignas(64) ServerLane {
     }
 
     /// Between flushes, see KeptRoom.
-    void trim() {
-        due.trim();
-        candidates.trim();
-        transport.trim();
-        blocks.trim();
-        bundle_choice.trim();
-    }
+    void trim() { trim_all(due, candidates, transport, blocks, bundle_choice); }
 
     NetStats own_stats;
     NetStats& stats;

@@ -39,8 +39,7 @@ struct DueObject {
 
 /// Scratch of a lane.
 struct DueObjects {
-    explicit DueObjects(MemoryResource* resource)
-        : listed(Allocator<DueObject>(resource)), left_over(Allocator<DueObject>(resource)) {}
+    explicit DueObjects(MemoryResource* resource) : listed(resource), left_over(resource) {}
 
     /// For each that is listed, in their order: `changed(due)`, where all that there is to be
     /// compared of it was compared, and it changed; `compare(due)` for the others. Then none is
@@ -61,22 +60,15 @@ struct DueObjects {
                 }
             }
         }
-        listed_room.note(listed.size());
         listed.clear();
     }
 
     /// Between flushes, see KeptRoom.
-    void trim() {
-        left_over.clear();
-        listed_room.trim(listed);
-        left_over_room.trim(left_over);
-    }
+    void trim() { trim_all(listed, left_over); }
 
-    Vector<DueObject> listed;
-    KeptRoom listed_room;
+    KeptVector<DueObject> listed;
     std::uint64_t count = 0;  ///< that were due, in this flush
-    Vector<DueObject> left_over;
-    KeptRoom left_over_room;
+    KeptVector<DueObject> left_over;
 
   private:
     /// See ChangelistState. Of all of them it asks for the memory.

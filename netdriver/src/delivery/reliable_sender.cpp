@@ -117,8 +117,7 @@ void ReliableSender::trim() {
         unsent_channels_.reserve(2 * most);
     }
     for (Row& each : rows_) {
-        each.unsent.trim();
-        each.sent.trim();
+        trim_all(each.unsent, each.sent);
     }
 }
 

@@ -21,8 +21,8 @@ class LaneTransport final : public Transport {
     LaneTransport(Transport& transport, MemoryResource* resource)
         : transport_(transport),
           is_concurrent_(transport.is_concurrent()),
-          bytes_(Allocator<std::byte>(resource)),
-          datagrams_(Allocator<Datagram>(resource)) {}
+          bytes_(resource),
+          datagrams_(resource) {}
 
     [[nodiscard]] std::size_t datagram_bytes_max() const noexcept override {
         return transport_.datagram_bytes_max();
@@ -59,20 +59,14 @@ class LaneTransport final : public Transport {
             sent_bytes_ += next.byte_count;
         }
         if (sent_count_ == datagrams_.size()) {
-            bytes_room_.note(bytes_.size());
-            datagrams_room_.note(datagrams_.size());
-            bytes_.clear();
-            datagrams_.clear();
+            clear_all(bytes_, datagrams_);
             sent_count_ = 0;
             sent_bytes_ = 0;
         }
     }
 
     /// Between flushes, see KeptRoom.
-    void trim() {
-        bytes_room_.trim(bytes_);
-        datagrams_room_.trim(datagrams_);
-    }
+    void trim() { trim_all(bytes_, datagrams_); }
 
   private:
     struct Datagram {
@@ -83,10 +77,8 @@ class LaneTransport final : public Transport {
     Transport& transport_;
     bool is_concurrent_;
     bool is_keeping_ = false;
-    Vector<std::byte> bytes_;
-    Vector<Datagram> datagrams_;
-    KeptRoom bytes_room_;
-    KeptRoom datagrams_room_;
+    KeptVector<std::byte> bytes_;
+    KeptVector<Datagram> datagrams_;
     std::size_t sent_count_ = 0;
     std::size_t sent_bytes_ = 0;
 };

@@ -87,10 +87,7 @@ class PacketSender final {
     /// is. What was sent of them is neither delivered nor lost.
     void drop_content();
     /// Gives back room for what packets carried, see KeptRoom.
-    void trim() {
-        sent_.trim();
-        reliable_.trim();
-    }
+    void trim() { trim_all(sent_, reliable_); }
 
     // What may be written.
 

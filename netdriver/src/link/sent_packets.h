@@ -66,12 +66,7 @@ class SentPackets final : private PacketNotifyHandler {
     /// Packets belong to another session from now on. Requires that nothing was received.
     void set_session(std::uint16_t session) noexcept { notify_.set_session(session); }
     /// Gives back room for what packets carried, see KeptRoom.
-    void trim() {
-        sent_bunches_.trim();
-        sent_records_.trim();
-        sent_bundles_.trim();
-        sent_calls_.trim();
-    }
+    void trim() { trim_all(sent_bunches_, sent_records_, sent_bundles_, sent_calls_); }
 
     /// Returns how many packets of that share may go out in addition to those under way.
     [[nodiscard]] std::uint32_t packets_for(Share share) const noexcept {

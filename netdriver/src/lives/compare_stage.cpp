@@ -163,7 +163,6 @@ std::uint64_t CompareStage::compare_in_lanes() {
         for (const DueObject& due : lane_due.left_over) {
             compare_left_over(due);
         }
-        lane_due.left_over_room.note(lane_due.left_over.size());
         lane_due.left_over.clear();
     }
     return due_count;

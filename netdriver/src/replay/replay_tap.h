@@ -21,8 +21,9 @@ namespace replayout {
 class ReplayTap final : public Transport {
   public:
     ReplayTap(std::size_t datagram_bytes_max, MemoryResource* resource)
-        : datagram_bytes_max_(datagram_bytes_max),
-          bytes_(replay_part_room, std::byte{0}, Allocator<std::byte>(resource)) {}
+        : datagram_bytes_max_(datagram_bytes_max), bytes_(resource) {
+        bytes_.resize(replay_part_room);
+    }
 
     [[nodiscard]] std::size_t datagram_bytes_max() const noexcept override {
         return datagram_bytes_max_;
@@ -49,18 +50,16 @@ class ReplayTap final : public Transport {
     [[nodiscard]] std::uint64_t packet_count() const noexcept { return packet_count_; }
 
     /// Before they are written.
-    void note_room() noexcept { room_.note(bytes_.size()); }
+    void note_room() noexcept { bytes_.note(bytes_.size()); }
     /// Between flushes, see KeptRoom.
     void trim() {
-        bytes_.clear();
-        room_.trim(bytes_);
+        bytes_.drop_and_trim();
         bytes_.resize(replay_part_room);
     }
 
   private:
     std::size_t datagram_bytes_max_;
-    Vector<std::byte> bytes_;
-    KeptRoom room_;
+    KeptVector<std::byte> bytes_;
     std::uint64_t packet_count_ = 0;
 };
 

@@ -3,7 +3,7 @@
 // When memory that is kept from tick to tick goes back. Rows that ticks fill keep their room, so
 // that a steady tick takes none. A burst, a thousand clients that join at once, leaves far more
 // than is ever needed again. So each row knows how much of it was needed lately, and once in
-// KeptRoom::period flushes whoever has it gives back what was not:
+// KeptRoom::period flushes its owner makes it give back the rest:
 //
 //     needed most    1,000 ...... 40 ...... 40 ...... 40
 //     room           1,024 ...... 1,024 ... 80 ...... 80         from one trim() to the next
@@ -12,6 +12,8 @@
 // left: so what goes up and down does not come and go.
 #pragma once
 
+#include <replayout/reflection/memory.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -19,34 +21,66 @@
 
 namespace replayout {
 
-class KeptRoom {
-  public:
+struct KeptRoom {
     /// Flushes from one trim to the next; at 60 a second a minute.
     static constexpr std::uint64_t period = 4'096;
     /// What is small stays.
     static constexpr std::size_t least_bytes = 1'024;
 
-    /// Before a row is cleared: it held so many.
-    void note(std::size_t count) noexcept { most_ = std::max(most_, count); }
-
-    /// Once in a period, of a row that is empty.
-    template <typename Row>
-    void trim(Row& row) {
-        const std::size_t most = std::exchange(most_, 0);
-        if (is_too_large(most, row.capacity(), sizeof(typename Row::value_type))) {
-            Row smaller(row.get_allocator());
-            smaller.reserve(2 * most);
-            row.swap(smaller);
-        }
-    }
-
     [[nodiscard]] static bool is_too_large(std::size_t most_needed, std::size_t room,
                                            std::size_t element_bytes) noexcept {
         return room * element_bytes > least_bytes && most_needed < room / 4;
+    }
+};
+
+/// A row that knows how much of its room was needed since the last trim(). All else is that of a
+/// Vector; if two of them swap what they hold, each keeps what it knows.
+template <typename T>
+class KeptVector : public Vector<T> {
+  public:
+    explicit KeptVector(Allocator<T> allocator) : Vector<T>(allocator) {}
+
+    /// Notes that `count` elements were needed.
+    void note(std::size_t count) noexcept { most_ = std::max(most_, count); }
+    /// Notes what the row held.
+    void clear() noexcept {
+        note(this->size());
+        Vector<T>::clear();
+    }
+    /// Makes and notes at least `count` elements, of a row that may have more than are used.
+    void grow_to(std::size_t count) {
+        note(count);
+        if (this->size() < count) {
+            this->resize(std::max(count, 2 * this->size()));
+        }
+    }
+    /// Once in a period. Requires that the row is empty, or may be.
+    void trim() {
+        const std::size_t most = std::exchange(most_, 0);
+        if (KeptRoom::is_too_large(most, this->capacity(), sizeof(T))) {
+            Vector<T> smaller(this->get_allocator());
+            smaller.reserve(2 * most);
+            this->swap(smaller);
+        }
+    }
+    /// The same of a row that holds elements which nobody needs any longer. It does not note them.
+    void drop_and_trim() {
+        Vector<T>::clear();
+        trim();
     }
 
   private:
     std::size_t most_ = 0;
 };
+
+template <typename... Rows>
+void clear_all(Rows&... rows) noexcept {
+    (rows.clear(), ...);
+}
+
+template <typename... Rows>
+void trim_all(Rows&... rows) {
+    (rows.trim(), ...);
+}
 
 }  // namespace replayout

@@ -7,7 +7,7 @@ namespace replayout {
 
 ActorReplicator::ActorReplicator(const Parts& parts, std::span<TypeCounters> type_counters,
                                  MemoryResource* scratch)
-    : parts_(parts), type_counters_(type_counters), to_settle_(Allocator<std::uint32_t>(scratch)) {}
+    : parts_(parts), type_counters_(type_counters), to_settle_(scratch) {}
 
 void ActorReplicator::write_lost_opens() {
     while (const std::optional<std::uint32_t> index = parts_.packets.write_lost_open()) {
@@ -108,7 +108,6 @@ void ActorReplicator::settle_waiting() {
     for (const std::uint32_t index : to_settle_) {
         settle(index);
     }
-    to_settle_room_.note(to_settle_.size());
     to_settle_.clear();
 }
 

@@ -81,7 +81,7 @@ class ActorReplicator {
     /// this flush.
     void settle_waiting();
     /// Between flushes, see KeptRoom.
-    void trim() { to_settle_room_.trim(to_settle_); }
+    void trim() { to_settle_.trim(); }
 
   private:
     [[nodiscard]] SendOutcome replicate_after_opens(std::uint32_t index);
@@ -101,8 +101,7 @@ class ActorReplicator {
 
     Parts parts_;
     std::span<TypeCounters> type_counters_;
-    Vector<std::uint32_t> to_settle_;  // pairs, once regular ones have caught up
-    KeptRoom to_settle_room_;
+    KeptVector<std::uint32_t> to_settle_;  // pairs, once regular ones have caught up
 };
 
 }  // namespace replayout

@@ -8,7 +8,7 @@ namespace replayout {
 void BundleChoice::find(const BundleRun& run, const FlushChanges& changes,
                         const ConnectionPairs& pairs) {
     const auto bundle_count = static_cast<std::uint32_t>(run.bundles().size());
-    room_.note(bundle_count);
+    blocks_.note(bundle_count);
     blocks_.assign(bundle_count, 0);
     touched_.clear_all();
     touched_.grow(bundle_count);

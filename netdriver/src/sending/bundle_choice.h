@@ -27,8 +27,7 @@ class ConnectionPairs;
 /// Scratch: of one connection at a time.
 class BundleChoice {
   public:
-    explicit BundleChoice(MemoryResource* resource)
-        : blocks_(Allocator<std::uint64_t>(resource)), touched_(resource) {}
+    explicit BundleChoice(MemoryResource* resource) : blocks_(resource), touched_(resource) {}
 
     /// Those of regular pairs. Requires a run with places, of these changes.
     void find(const BundleRun& run, const FlushChanges& changes, const ConnectionPairs& pairs);
@@ -41,15 +40,11 @@ class BundleChoice {
         return std::min(touched_.next(begin), end);
     }
     /// Between flushes: gives back what was not needed lately.
-    void trim() {
-        blocks_.clear();
-        room_.trim(blocks_);
-    }
+    void trim() { blocks_.drop_and_trim(); }
 
   private:
-    Vector<std::uint64_t> blocks_;  // by bundle; 0 of all that are not touched
+    KeptVector<std::uint64_t> blocks_;  // by bundle; 0 of all that are not touched
     BitRow touched_;
-    KeptRoom room_;
 };
 
 }  // namespace replayout

@@ -96,10 +96,7 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     [[nodiscard]] bool takes_bundles() const noexcept;
     [[nodiscard]] bool is_capped() const noexcept { return packets_.bandwidth().is_capped(); }
     /// Between flushes, see KeptRoom.
-    void trim() {
-        pending_sender_.trim();
-        replicator_.trim();
-    }
+    void trim() { trim_all(pending_sender_, replicator_); }
     void decline_bundles() { bundle_sender_.decline(changes_); }
     /// The object of that slot is something else to this connection from now on than it was.
     void facts_changed(std::uint32_t index, const ObjectFacts& before, const ObjectFacts& after) {

@@ -113,7 +113,6 @@ void SendOrder::queue_arrivals() {
         const CandidateParts parts = parts_of(number);
         append(parts.index, queue_of(static_cast<Kind>(parts.rank), parts.band));
     }
-    candidates_.arrivals_room.note(candidates_.arrivals.size());
     candidates_.arrivals.clear();
 }
 
@@ -312,7 +311,6 @@ void SendOrder::give_back_held() {
             append(held.index, held.queue);
         }
     }
-    candidates_.held_room.note(candidates_.held_back.size());
     candidates_.held_back.clear();
 }
 
@@ -331,7 +329,6 @@ void SendOrder::keep_fresh() {
             append(parts.index, queue_of(Kind::Shown, parts.band));
         }
     }
-    candidates_.fresh_room.note(candidates_.fresh.size());
     candidates_.fresh.clear();
     candidates_.next_fresh = 0;
     candidates_.waiting = 0;

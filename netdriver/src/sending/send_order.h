@@ -88,16 +88,10 @@ class SendOrder {
     class Candidates {
       public:
         explicit Candidates(MemoryResource* resource)
-            : fresh(Allocator<std::uint64_t>(resource)),
-              arrivals(Allocator<std::uint64_t>(resource)),
-              held_back(Allocator<Held>(resource)) {}
+            : fresh(resource), arrivals(resource), held_back(resource) {}
 
         /// Between flushes, see KeptRoom.
-        void trim() {
-            fresh_room.trim(fresh);
-            arrivals_room.trim(arrivals);
-            held_room.trim(held_back);
-        }
+        void trim() { trim_all(fresh, arrivals, held_back); }
 
       private:
         friend class SendOrder;
@@ -108,15 +102,12 @@ class SendOrder {
         };
         static constexpr std::size_t queue_count = kind_count * band_count;
 
-        Vector<std::uint64_t> fresh;     // shown, not missed: a number each, the least goes first
-        std::size_t next_fresh = 0;      // those before it were taken
-        Vector<std::uint64_t> arrivals;  // scratch: what goes to queues, a number each
-        std::uint32_t waiting = 0;       // a bit for each queue that is not empty
-        std::uint8_t last_queue = 0xFF;  // from which the last one was taken
-        Vector<Held> held_back;          // out of queues, in order
-        KeptRoom fresh_room;
-        KeptRoom arrivals_room;
-        KeptRoom held_room;
+        KeptVector<std::uint64_t> fresh;  // shown, not missed: a number each, the least goes first
+        std::size_t next_fresh = 0;       // those before it were taken
+        KeptVector<std::uint64_t> arrivals;  // scratch: what goes to queues, a number each
+        std::uint32_t waiting = 0;           // a bit for each queue that is not empty
+        std::uint8_t last_queue = 0xFF;      // from which the last one was taken
+        KeptVector<Held> held_back;          // out of queues, in order
     };
 
     /// `placed` is the connection's, empty at first: those whose place is known here. Who becomes

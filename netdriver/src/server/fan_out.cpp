@@ -32,9 +32,7 @@ void FanOut::replicate_alone(ServerClient& client, std::uint32_t initial_opens) 
 }
 
 void FanOut::trim() {
-    bundles_.trim();
-    bundle_order_.trim();
-    lanes_.trim();
+    trim_all(bundles_, bundle_order_, lanes_);
     for (std::uint32_t i = 0; i < lanes_.count(); ++i) {
         lanes_[i].trim();
     }

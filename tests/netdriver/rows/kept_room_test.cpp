@@ -17,40 +17,64 @@
 
 namespace replayout::test {
 
-TEST_CASE("KeptRoom: a row gives back what less than a quarter of was enough for a period") {
+TEST_CASE("KeptVector: gives back what less than a quarter of was enough for a period") {
     CountingResource memory;
-    Vector<std::uint64_t> row{Allocator<std::uint64_t>(&memory)};
-    KeptRoom room;
+    KeptVector<std::uint64_t> row(&memory);
     const auto use = [&](std::size_t count) {
         row.resize(count);
-        room.note(row.size());
         row.clear();
     };
     use(1'000);
-    room.trim(row);
+    row.trim();
     CHECK(row.capacity() >= 1'000);  // which were needed
     use(300);
-    room.trim(row);
+    row.trim();
     CHECK(row.capacity() >= 1'000);  // more than a quarter
     use(40);
     use(50);
-    room.trim(row);
+    row.trim();
     CHECK(row.capacity() >= 100);
     CHECK(row.capacity() < 250);
     const std::uint64_t taken = memory.allocation_count();
     use(100);
-    room.trim(row);
+    row.trim();
     CHECK(memory.allocation_count() == taken);
 }
 
-TEST_CASE("KeptRoom: what is small stays") {
+TEST_CASE("KeptVector: what is small stays") {
     CountingResource memory;
-    Vector<std::byte> row{Allocator<std::byte>(&memory)};
-    KeptRoom room;
+    KeptVector<std::byte> row(&memory);
     row.resize(KeptRoom::least_bytes);
-    row.clear();
-    room.trim(row);
+    row.drop_and_trim();
+    CHECK(row.empty());
     CHECK(row.capacity() >= KeptRoom::least_bytes);
+}
+
+TEST_CASE("KeptVector: of a row that grew twice as far as needed counts what was needed") {
+    CountingResource memory;
+    KeptVector<std::byte> row(&memory);
+    row.grow_to(5'000);
+    CHECK(row.size() == 5'000);
+    row.grow_to(5'001);
+    CHECK(row.size() == 10'000);
+    row.drop_and_trim();
+    CHECK(row.empty());
+    CHECK(row.capacity() >= 10'000);  // more than a quarter was needed
+    row.grow_to(2'000);
+    CHECK(row.size() == 2'000);
+    row.drop_and_trim();
+    CHECK(row.capacity() == 4'000);
+}
+
+TEST_CASE("KeptVector: a row that swaps what it holds still knows what it needed itself") {
+    CountingResource memory;
+    KeptVector<std::uint64_t> row(&memory);
+    KeptVector<std::uint64_t> other(&memory);
+    row.note(1'000);
+    row.reserve(1'000);
+    row.swap(other);
+    trim_all(row, other);
+    CHECK(other.capacity() == 0);  // it needed none
 }
 
 TEST_CASE("KeptRoom: room is too large beyond what is small, if less than a quarter was needed") {
