@@ -22,8 +22,9 @@ CallWaits::CallWaits(const ServerEnvironment& environment, ServerObjects& object
 
 bool CallWaits::is_family_called(const ReplicationSender& sender, std::uint32_t index) const {
     bool is_called = false;
-    objects_.for_each_there_is(
-        index, [&](std::uint32_t member) { is_called = is_called || sender.is_called(member); });
+    objects_.for_each_there_is(index, [&](std::uint32_t member) {
+        is_called = is_called || sender.leaving_channels().must_wait(member);
+    });
     return is_called;
 }
 
@@ -31,7 +32,7 @@ void CallWaits::compare_before_departure(std::uint32_t index) {
     NetworkObjectInfo& info = *objects_.at(index);
     const bool is_meant =
         std::any_of(clients_.begin(), clients_.end(), [&](const ServerClient* client) {
-            return client->is_joined() && client->sender.has_fresh_call(index);
+            return client->is_joined() && client->sender.calls().has_fresh_call(index);
         });
     if (!is_meant || !info.changelist_state().is_due()) {
         return;

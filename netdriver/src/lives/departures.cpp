@@ -78,10 +78,10 @@ void Departures::close_left() {
     }
     clients_.for_each_joined([&](ServerClient& client) {
         waits_.note_dropped(client, client.sender.close_left());
-        for (const std::uint32_t index : client.sender.returned()) {
+        for (const std::uint32_t index : client.sender.leaving_channels().returned()) {
             show_returned(client, index);
         }
-        if (client.sender.has_leaving()) {
+        if (!client.sender.leaving_channels().is_empty()) {
             waits_.note_leaving();
         }
     });
@@ -129,7 +129,7 @@ void Departures::end_oldest() {
     }
     const std::uint32_t index = departures_.front().index;
     clients_.for_each_joined([&](ServerClient& client) {
-        waits_.note_dropped(client, client.sender.close_left_now(index));
+        waits_.note_dropped(client, client.sender.edit_leaving_channels().close_now(index));
     });
     remove_departed();
 }

@@ -38,8 +38,9 @@ void DestructionNotices::note_part(std::uint32_t index, std::string_view name) {
     clients_.for_each_joined([&](ServerClient& client) {
         // A client that has the part learns it by the close of its channel, and a client without
         // the outer when that is opened.
-        if (client.sender.has_object(outer) && !client.sender.has_part_for_certain(index)) {
-            client.sender.part_notices().add(outer, place);
+        if (client.sender.has_object(outer) &&
+            !client.sender.channels().has_part_for_certain(index)) {
+            client.sender.edit_part_notices().add(outer, place);
         }
     });
 }
@@ -84,7 +85,7 @@ void DestructionNotices::send(ServerClient& client) {
 void DestructionNotices::forget_part(std::uint32_t outer, std::string_view stable_name) {
     const std::size_t place = objects_.forget_destroyed_part(outer, stable_name);
     for (ServerClient* client : clients_) {
-        client->sender.part_notices().forget_name(outer, place);
+        client->sender.edit_part_notices().forget_name(outer, place);
     }
 }
 

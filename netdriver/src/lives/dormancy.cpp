@@ -62,7 +62,7 @@ void Dormancy::set_for(PeerId peer, NetObjectId id, bool is_dormant) {
         return;
     }
     objects_.for_each_in_family(id.index, [&](std::uint32_t index) {
-        client->sender.ask_dormant(index, is_dormant);
+        client->sender.edit_dormant_channels().ask_dormant(index, is_dormant);
         if (objects_.at(index)->dormancy() != NetDormancy::DormantPartial) {
             return;
         }
@@ -91,23 +91,24 @@ void Dormancy::introduce(ServerClient& client) {
 }
 
 void Dormancy::apply(ReplicationSender& sender, std::uint32_t index) {
+    DormantChannels& channels = sender.edit_dormant_channels();
     switch (objects_.at(index)->dormancy()) {
         case NetDormancy::Never:
         case NetDormancy::Awake:
-            sender.wake(index);
+            channels.wake(index);
             return;
         case NetDormancy::DormantAll:
-            sender.become_dormant(index);
+            channels.become_dormant(index);
             return;
         case NetDormancy::DormantPartial:
             if (sender.dormancy().asked.test(index)) {
-                sender.become_dormant(index);
+                channels.become_dormant(index);
             } else {
-                sender.wake(index);
+                channels.wake(index);
             }
             return;
         case NetDormancy::Initial:
-            sender.withhold(index);
+            channels.withhold(index);
             return;
     }
 }
@@ -115,7 +116,7 @@ void Dormancy::apply(ReplicationSender& sender, std::uint32_t index) {
 void Dormancy::apply_to_all(std::uint32_t index, bool wakes) {
     clients_.for_each_joined([&](ServerClient& client) {
         if (wakes) {
-            client.sender.wake(index);
+            client.sender.edit_dormant_channels().wake(index);
         }
         apply(client.sender, index);
     });
@@ -161,7 +162,7 @@ void Dormancy::wake_for(ServerClient& client, std::uint32_t index) {
         });
         return;
     }
-    client.sender.wake(index);
+    client.sender.edit_dormant_channels().wake(index);
     apply(client.sender, index);
     resume_compare(index);
 }

@@ -155,7 +155,7 @@ NetObjectId ObjectLives::add_part(NetObjectId outer, const RepLayout& layout, Ob
     objects_.set_facts(id.index, whole.facts());
     for (ServerClient* client : clients_) {
         if (client->sender.dormancy().asked.test(outer.index)) {
-            client->sender.ask_dormant(id.index, true);
+            client->sender.edit_dormant_channels().ask_dormant(id.index, true);
         }
     }
     parts_.relevancy.part_added(id.index);
@@ -214,8 +214,9 @@ void ObjectLives::tear_off_one(std::uint32_t index) {
     objects_.at(index)->changelist_state().mark_exact();
     parts_.compare.force_due(index);  // what it is now goes out, and nothing of what it becomes
     clients_.for_each_joined([&](ServerClient& client) {
-        client.sender.forget_return(index);  // it is never sent to a client that does not have it
-        client.sender.tear_off(index);
+        // It is never sent to a client that does not have it.
+        client.sender.edit_leaving_channels().forget_return(index);
+        client.sender.edit_dormant_channels().tear_off(index);
     });
 }
 
@@ -257,7 +258,7 @@ void ObjectLives::introduce(ServerClient& client) {
     parts_.dormancy.introduce(client);
     for (std::uint32_t index = torn_off_.next(0); index != BitRow::no_bit;
          index = torn_off_.next(index + 1)) {
-        client.sender.tear_off(index);  // it is not to have it
+        client.sender.edit_dormant_channels().tear_off(index);  // it is not to have it
     }
     parts_.departures.introduce(client);
     if (!client.is_replay) {

@@ -179,11 +179,12 @@ void Relevancy::show_family(ServerClient& client, std::uint32_t index, bool is_r
         return;
     }
     if (sender.is_leaving(index)) {
-        sender.return_later(index);  // with its parts, as far as it is to have them then
+        // With its parts, as far as it is to have them then.
+        sender.edit_leaving_channels().return_later(index);
         return;
     }
     if (sender.dormancy().irrelevant.test(index)) {
-        sender.set_relevant(index, true);
+        sender.edit_channels().set_relevant(index, true);
         dormancy_.shown(client, index);
     }
     show_parts(client, index);
@@ -199,7 +200,7 @@ void Relevancy::hide_family(ServerClient& client, std::uint32_t index) {
     }
     waits_.note_leaving();
     if (!hide_behind_calls(client, index)) {
-        waits_.note_dropped(client, client.sender.close_left_now(index));
+        waits_.note_dropped(client, client.sender.edit_leaving_channels().close_now(index));
     }
 }
 
@@ -212,8 +213,8 @@ void Relevancy::hide_at_once(ReplicationSender& sender, std::uint32_t index) {
     for (; part != ObjectStore::no_index; part = objects_.at(part)->family().next) {
         hide_at_once(sender, part);
     }
-    sender.forget_return(index);
-    sender.set_relevant(index, false);
+    sender.edit_leaving_channels().forget_return(index);
+    sender.edit_channels().set_relevant(index, false);
 }
 
 bool Relevancy::hide_behind_calls(ServerClient& client, std::uint32_t index) {
@@ -226,14 +227,14 @@ bool Relevancy::hide_behind_calls(ServerClient& client, std::uint32_t index) {
         is_kept = hide_behind_calls(client, part) && is_kept;
     }
     ReplicationSender& sender = client.sender;
-    sender.forget_return(index);
+    sender.edit_leaving_channels().forget_return(index);
     if (sender.dormancy().irrelevant.test(index)) {
         return is_kept;
     }
-    if (sender.has_fresh_call(index)) {
+    if (sender.calls().has_fresh_call(index)) {
         waits_.compare_before_hiding(index);
     }
-    return sender.hide_behind_calls(index) && is_kept;
+    return sender.edit_leaving_channels().leave_hidden(index) && is_kept;
 }
 
 void Relevancy::hide_parts_before(std::uint32_t index, const ObjectFacts& facts) {

@@ -129,30 +129,11 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     /// The connection records instead of playing, or does no longer.
     void set_is_replay(bool is_replay);
 
-    /// The client has the object of that slot, or is being sent it, and reliable calls of it are on
-    /// their way.
-    [[nodiscard]] bool is_called(std::uint32_t index) const noexcept {
-        return leaving_channels_.must_wait(index);
-    }
-    /// How far its reliable calls are.
-    [[nodiscard]] CallProgress call_progress(std::uint32_t index) const noexcept {
-        return calls_.progress(ObjectStore::channel_of(index));
-    }
-    /// A call of the object was made since the object was compared, as far as is known.
-    [[nodiscard]] bool has_fresh_call(std::uint32_t index) const noexcept {
-        return calls_.has_fresh_call(index);
-    }
     /// The client loses the object as soon as the calls of its family have arrived.
     void leave_behind_calls(std::uint32_t index, ChannelCloseReason reason) {
         stir();
         initial_batch_.batch().release(index);  // a call may have opened it before its turn
         leaving_channels_.leave(index, reason);
-    }
-    /// The same of an object that is hidden, and stays as it is for the client. False: what its
-    /// calls need is more than is kept, and it should go at once: see close_left_now().
-    [[nodiscard]] bool hide_behind_calls(std::uint32_t index) {
-        stir();
-        return leaving_channels_.leave_hidden(index);
     }
     /// The object of that slot is compared outside of a flush, so it has two versions in the next.
     void leave_bundles(std::uint32_t index) {
@@ -163,19 +144,6 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     [[nodiscard]] bool is_leaving(std::uint32_t index) const noexcept {
         return pairs_.dormancy().leaving.test(index);
     }
-    /// An object that leaves is to come again; forget_return() takes that back.
-    void return_later(std::uint32_t index) {
-        stir();
-        leaving_channels_.return_later(index);
-    }
-    void forget_return(std::uint32_t index) {
-        stir();
-        leaving_channels_.forget_return(index);
-    }
-    /// The objects that close_left() closed and that the client is to have again.
-    [[nodiscard]] std::span<const std::uint32_t> returned() const noexcept {
-        return leaving_channels_.returned();
-    }
     /// In each flush, before anything is sent: closes the channels of objects that need not wait
     /// any more. Returns those that went without their calls.
     [[nodiscard]] std::span<const LeavingChannels::DroppedCalls> close_left() {
@@ -184,22 +152,10 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
         }
         return leaving_channels_.close_ready();
     }
-    [[nodiscard]] bool has_leaving() const noexcept { return !leaving_channels_.is_empty(); }
-    [[nodiscard]] std::span<const LeavingChannels::DroppedCalls> close_left_now(
-        std::uint32_t index) {
-        stir();
-        return leaving_channels_.close_now(index);
-    }
     /// The client loses an object that stays for others.
     void exclude(std::uint32_t index, ChannelCloseReason reason);
     /// The object of that slot is about to be removed.
     void object_removed(std::uint32_t index, ChannelCloseReason reason);
-    /// Its channel closes for tear-off as soon as the client has all of it. Who never had it is not
-    /// sent it.
-    void tear_off(std::uint32_t index) {
-        stir();
-        dormant_channels_.tear_off(index);
-    }
     /// Nothing of a torn off object is under way, or to be sent.
     [[nodiscard]] bool is_torn_off(std::uint32_t index) const noexcept {
         return dormant_channels_.is_torn_off(index);
@@ -208,49 +164,34 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     [[nodiscard]] bool has_object(std::uint32_t index) const noexcept {
         return pairs_.has_object(index);
     }
-    /// The same of a subobject, which it will have before it hears of a close.
-    [[nodiscard]] bool has_part_for_certain(std::uint32_t index) const noexcept {
-        return channels_.has_part_for_certain(index);
-    }
-    [[nodiscard]] PartNoticeSender& part_notices() noexcept {
-        stir();
-        return part_notices_;
-    }
-    /// Whether the client is to have the object. A dormant state is to be applied again.
-    void set_relevant(std::uint32_t index, bool is_relevant) {
-        stir();
-        channels_.set_relevant(index, is_relevant);
-    }
-
-    /// The object of that slot goes dormant here as soon as the client has all of it.
-    void become_dormant(std::uint32_t index) {
-        stir();
-        dormant_channels_.become_dormant(index);
-    }
-    /// Likewise; a client that does not have it is not sent it.
-    void withhold(std::uint32_t index) {
-        stir();
-        dormant_channels_.withhold(index);
-    }
-    /// It is sent again from now on.
-    void wake(std::uint32_t index) {
-        stir();
-        dormant_channels_.wake(index);
-    }
-    void ask_dormant(std::uint32_t index, bool is_dormant) {
-        stir();
-        dormant_channels_.ask_dormant(index, is_dormant);
-    }
     [[nodiscard]] const PairDormancy& dormancy() const noexcept { return pairs_.dormancy(); }
 
-    /// The server, which knows the objects, fills, begins and finishes it.
-    [[nodiscard]] InitialBatch& edit_initial_batch() noexcept {
-        stir();
-        return initial_batch_.batch();
-    }
+    // The parts of this connection, to be read.
+    [[nodiscard]] const CallSender& call_sender() const noexcept { return call_sender_; }
+    [[nodiscard]] const RemoteFunctionSender& calls() const noexcept { return calls_; }
+    [[nodiscard]] const ObjectChannels& channels() const noexcept { return channels_; }
     [[nodiscard]] const InitialBatch& initial_batch() const noexcept {
         return initial_batch_.batch();
     }
+    [[nodiscard]] const LeavingChannels& leaving_channels() const noexcept {
+        return leaving_channels_;
+    }
+
+    // The same, to be changed. Afterwards there may be something to send other than bundles.
+    [[nodiscard]] CallSender& edit_call_sender() noexcept { return stirred(call_sender_); }
+    [[nodiscard]] RemoteFunctionSender& edit_calls() noexcept { return stirred(calls_); }
+    [[nodiscard]] ObjectChannels& edit_channels() noexcept { return stirred(channels_); }
+    [[nodiscard]] DormantChannels& edit_dormant_channels() noexcept {
+        return stirred(dormant_channels_);
+    }
+    /// The server, which knows the objects, fills, begins and finishes it.
+    [[nodiscard]] InitialBatch& edit_initial_batch() noexcept {
+        return stirred(initial_batch_.batch());
+    }
+    [[nodiscard]] LeavingChannels& edit_leaving_channels() noexcept {
+        return stirred(leaving_channels_);
+    }
+    [[nodiscard]] PartNoticeSender& edit_part_notices() noexcept { return stirred(part_notices_); }
     /// The client has all of it.
     [[nodiscard]] bool is_initial_batch_over() { return initial_batch_.is_over(); }
 
@@ -282,23 +223,6 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
         return pending_sender_.step_down(index, inputs);
     }
 
-    /// A call of what `encoder` was set to. Sent or Queued, or a refusal: of the encoder, or Full,
-    /// where there is no room for one so large. Requires has_room_for_call().
-    [[nodiscard]] CallResult add_call(const NewCall& call, RemoteFunctionEncoder& encoder,
-                                      SendContext& context) {
-        stir();
-        return call_sender_.add_call(call, encoder, context);
-    }
-    /// These objects are named by it, too.
-    void name_in_last_call(std::span<const std::uint32_t> indices) {
-        stir();
-        call_sender_.name_in_last_call(indices);
-    }
-    /// It is not made after all.
-    void take_back_call() {
-        stir();
-        calls_.take_back();
-    }
     void note_refused_call() { calls_.note_refused(); }
     /// The client joins, was not sent this object yet, and half of the calls that may wait for it
     /// do: a multicast then goes to all others, so that a long join neither delays nor ends
@@ -309,25 +233,12 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
                (!pairs_.contains(index) || channel_state(pairs_[index]) == ChannelState::Closed) &&
                !pairs_.dormancy().kept.test(index);
     }
-    /// The oldest of those that wait has waited for NetConfig::calls_full_timeout_ms.
-    [[nodiscard]] bool has_waited_for_calls() const noexcept { return calls_.has_waited(); }
     /// Before anything is sent. True: reliable calls found no room for too long.
     [[nodiscard]] bool begin_flush(NetTime now) {
         if (!is_quiet_ && values_.has_put_off()) {
             values_.owe_put_off();
         }
         return calls_.begin_flush(now);
-    }
-    /// Not too many of that function are queued.
-    [[nodiscard]] bool may_queue_call(std::uint32_t index, FunctionIndex function) const noexcept {
-        return call_sender_.may_queue_call(index, function);
-    }
-    [[nodiscard]] bool has_room_for_call(bool is_reliable) const noexcept {
-        return call_sender_.has_room_for_call(is_reliable);
-    }
-
-    [[nodiscard]] CallableState callable(ChannelIndex channel) const noexcept {
-        return channels_.callable(channel);
     }
     [[nodiscard]] RemoteFunctionReceiver& incoming_calls() noexcept { return incoming_calls_; }
 
@@ -385,6 +296,11 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
 
     /// Something happened, or may have, of which there may be something to send but bundles.
     void stir() noexcept { is_quiet_ = false; }
+    template <typename Part>
+    [[nodiscard]] Part& stirred(Part& part) noexcept {
+        stir();
+        return part;
+    }
     /// Everything but what changed of regular pairs was sent and delivered, and asked for.
     [[nodiscard]] bool has_nothing_but_bundles() const noexcept {
         return is_settled() && pairs_.dormancy().becoming.is_empty();

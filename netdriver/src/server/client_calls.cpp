@@ -8,7 +8,7 @@ CloseReason ClientCalls::receive(ServerClient& client, const BunchHeader& header
     if (!header.is_call) {
         return CloseReason::NotAllowed;
     }
-    switch (client.sender.callable(header.channel)) {
+    switch (client.sender.channels().callable(header.channel)) {
         case CallableState::Yes: {
             client.may_have_due_calls = true;
             const CloseReason reason = client.sender.incoming_calls().receive(header, payload);
@@ -77,7 +77,7 @@ CloseReason ClientCalls::strike(ServerClient& client, std::uint64_t& count) {
 std::optional<CloseReason> ClientCalls::run_call(ServerClient& client, const DueCall& call,
                                                  CallWork& work) {
     const std::uint32_t index = ObjectStore::index_of(call.channel);
-    if (client.sender.callable(call.channel) != CallableState::Yes ||
+    if (client.sender.channels().callable(call.channel) != CallableState::Yes ||
         objects_.at(index)->is_departing()) {
         ++environment_.stats
               .calls_dropped;  // a call before it removed the object, or it is nobody's any more

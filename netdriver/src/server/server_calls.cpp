@@ -75,7 +75,8 @@ CallResult ServerCalls::call(NetObjectId id, FunctionIndex function, const void*
 
 CallProgress ServerCalls::progress(PeerId peer, NetObjectId id) const {
     const ServerClient* const client = clients_.find_joined(peer);
-    return client == nullptr ? CallProgress::Arrived : client->sender.call_progress(id.index);
+    return client == nullptr ? CallProgress::Arrived
+                             : client->sender.calls().progress(ObjectStore::channel_of(id.index));
 }
 
 void* ServerCalls::memory_of(ObjectHandle object) {
@@ -108,7 +109,7 @@ CallResult ServerCalls::send_to_clients(NetObjectId id, FunctionIndex function, 
             has_other_version = true;
             continue;
         }
-        const bool has_room = !is_reliable || client->sender.has_room_for_call(true);
+        const bool has_room = !is_reliable || client->sender.call_sender().has_room_for_call(true);
         if (!has_room && is_multicast && falls_behind(*client)) {
             continue;
         }
@@ -141,7 +142,7 @@ CallResult ServerCalls::send_to_clients(NetObjectId id, FunctionIndex function, 
 }
 
 bool ServerCalls::falls_behind(ServerClient& client) {
-    if (!client.sender.has_waited_for_calls()) {
+    if (!client.sender.calls().has_waited()) {
         return false;
     }
     // It ends alone: all others go on, and no call that it is to run is missing at one that stays.
@@ -158,13 +159,14 @@ CallResult ServerCalls::add_calls(const NewCall& call, const RepFunction& functi
         if (!is_called(*client, function, call.index) || !may_run(*client, call.index)) {
             continue;
         }
-        const bool has_room = sender.has_room_for_call(call.is_reliable) &&
-                              (!call.is_queued || sender.may_queue_call(call.index, call.function));
+        const bool has_room =
+            sender.call_sender().has_room_for_call(call.is_reliable) &&
+            (!call.is_queued || sender.call_sender().may_queue_call(call.index, call.function));
         if (!has_room) {
             ++dropped_count;
             continue;
         }
-        const CallResult written = sender.add_call(call, encoder_, context_);
+        const CallResult written = sender.edit_call_sender().add_call(call, encoder_, context_);
         if (written == CallResult::Full && !call.is_reliable) {
             ++dropped_count;
             continue;
@@ -179,11 +181,11 @@ CallResult ServerCalls::add_calls(const NewCall& call, const RepFunction& functi
         if (written != CallResult::Sent && written != CallResult::Queued) {
             // Whoever has it already does not get it either: a call is to all, or to nobody.
             for (ServerClient* called : called_) {
-                called->sender.take_back_call();
+                called->sender.edit_calls().take_back();
             }
             return written;
         }
-        sender.name_in_last_call(ids_.named());
+        sender.edit_call_sender().name_in_last_call(ids_.named());
         called_.push_back(client);
         result = written == CallResult::Queued ? CallResult::Queued : result;
     }
