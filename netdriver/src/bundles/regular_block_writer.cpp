@@ -109,9 +109,7 @@ RegularBlockWriter::LaidDown RegularBlockWriter::lay_down(std::uint32_t index, B
     ReplicationCounters& counters = context.counters;
     const std::uint64_t sent_before = counters.properties_sent;
     NetworkObjectInfo& info = *objects_.at(block.index);
-    if (!type_counters_.empty()) {
-        context.type_counters = &type_counters_[info.layout_number()];
-    }
+    count_type_of(info, type_counters_, context);
     OwedVersions position;
     position.sent_version = block.version - 1;
     if (bytes.layout_facts.needs_held_version) {

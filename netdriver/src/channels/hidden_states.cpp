@@ -67,13 +67,7 @@ bool HiddenStates::encode(std::uint32_t index, Version complete, State& state) {
     if (packets_.sent().has_initial(index) || is_any_initial_waiting(index)) {
         pairs_.owe_what_is_initial(index);  // it may not arrive, or was never sent
     }
-    OwedVersions position;
-    position.sent_version = complete;
-    position.held_version = object.layout().needs_held_version() ? complete : 0;
-    const PairExtra* extra = pairs_.find_extra(index);
-    if (extra != nullptr && extra->restart_version > complete) {
-        position.restart_version = extra->restart_version;
-    }
+    const OwedVersions position = pairs_.position_since(index, complete);
     // With values that are on their way as bunches: they may have changed since.
     ChangeMask& owed = context_.scratch.owed;
     object.collect_owed(position, pairs_.passing_of(index), owed);

@@ -11,6 +11,7 @@
 #include <replayout/netdriver/net_role.h>
 #include <replayout/netdriver/transport.h>
 #include <replayout/reflection/memory.h>
+#include <replayout/send_properties.h>
 
 #include "destroyed_names.h"
 #include "object_locks.h"
@@ -141,6 +142,15 @@ class alignas(64) NetworkObjectInfo {
     std::optional<Vector3> location_;
     Family family_;
 };
+
+/// Makes what is encoded next count for the layout of this object. `type_counters` by layout
+/// number; empty: nobody counts.
+inline void count_type_of(const NetworkObjectInfo& info, std::span<TypeCounters> type_counters,
+                          SendContext& context) noexcept {
+    if (!type_counters.empty()) {
+        context.type_counters = &type_counters[info.layout_number()];
+    }
+}
 
 class ObjectStore {
   public:

@@ -70,9 +70,7 @@ class SharedValues {
             BitRow::for_each_in_word(word, asked, [&](std::uint32_t index) {
                 NetworkObjectInfo& info = *store.at(index);
                 ChangelistState& state = info.changelist_state();
-                if (!type_counters.empty()) {
-                    context.type_counters = &type_counters[info.layout_number()];
-                }
+                count_type_of(info, type_counters, context);
                 if (state.version() > asked_[index]) {
                     encode_shared_serializers(state, asked_[index], context);
                     asked_[index] = state.version();

@@ -244,6 +244,18 @@ bool ConnectionPairs::is_exact(std::uint32_t index) const {
                                         passing_of(index));
 }
 
+OwedVersions ConnectionPairs::position_since(std::uint32_t index, Version complete) const {
+    const RepLayout& layout = objects_.at(index)->changelist_state().layout();
+    OwedVersions position;
+    position.sent_version = complete;
+    position.held_version = layout.needs_held_version() ? complete : 0;
+    const PairExtra* extra = find_extra(index);
+    if (extra != nullptr && extra->restart_version > complete) {
+        position.restart_version = extra->restart_version;
+    }
+    return position;
+}
+
 void ConnectionPairs::collect_owed(std::uint32_t index, const OwedVersions& position,
                                    ChangeMask& owed) {
     const ChangelistState& state = objects_.at(index)->changelist_state();

@@ -200,6 +200,8 @@ class ConnectionPairs {
     // What a pair says
 
     [[nodiscard]] OwedVersions position_of(std::uint32_t index) const;
+    /// That of a client whose copy is complete as of `complete`, whatever else it was sent.
+    [[nodiscard]] OwedVersions position_since(std::uint32_t index, Version complete) const;
     /// Bundles under way with a block of it.
     [[nodiscard]] std::uint32_t bundles_with(std::uint32_t index) const noexcept {
         return packets_.sent().bundles_with(index, objects_.at(index)->bundled_flush());

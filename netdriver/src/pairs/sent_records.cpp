@@ -69,11 +69,6 @@ void SentRecords::add_records_of_all(const TakenOfPair& taken, bool is_complete)
     add_records(taken, {carried_parts_.data(), carried_parts_.size()}, is_complete);
 }
 
-void SentRecords::add_records_of_part(const TakenOfPair& taken) {
-    carried_parts_.assign(context_.scratch.carried.begin(), context_.scratch.carried.end());
-    add_records(taken, {carried_parts_.data(), carried_parts_.size()});
-}
-
 void SentRecords::add_records(const TakenOfPair& taken, std::span<const LostPart> carried,
                               bool is_complete) {
     const std::uint32_t index = taken.index;

@@ -49,8 +49,9 @@ class SentRecords {
 
     /// It has all that was taken. `is_complete`: with everything since complete_version().
     void add_records_of_all(const TakenOfPair& taken, bool is_complete = false);
-    /// It has what send_part() says.
-    void add_records_of_part(const TakenOfPair& taken);
+    /// It has `carried` of what was taken.
+    void add_records(const TakenOfPair& taken, std::span<const LostPart> carried,
+                     bool is_complete = false);
 
     /// What is left of what was taken, from `cursor` on or all of `range`, is not sent after all.
     void return_unsent_from(const TakenOfPair& taken, const RepCursor& cursor);
@@ -80,9 +81,6 @@ class SentRecords {
     [[nodiscard]] Version complete_version(std::uint32_t index);
 
   private:
-    /// What `carried` says of what was taken goes out with a block.
-    void add_records(const TakenOfPair& taken, std::span<const LostPart> carried,
-                     bool is_complete = false);
     /// What is in the scratch as carried parts is owed again.
     void owe_carried(const TakenOfPair& taken);
     /// The oldest record of the pair, which has that extra, is no longer under way.

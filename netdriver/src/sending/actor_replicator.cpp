@@ -51,7 +51,7 @@ void ActorReplicator::write_early_parts(std::uint32_t outer) {
 
 SendOutcome ActorReplicator::write_first_blocks() {
     while (const std::optional<std::uint32_t> index = parts_.packets.opens().first_unfollowed()) {
-        count_type_of(*index);
+        count_type_of(*parts_.objects.at(*index), type_counters_, parts_.context);
         // A hidden object was opened for calls alone, and they carry its state.
         if (!is_frozen(*index) &&
             parts_.properties.replicate_properties(*index) == SendOutcome::NoRoom) {
@@ -64,18 +64,12 @@ SendOutcome ActorReplicator::write_first_blocks() {
     return parts_.packets.has_lost_opens() ? SendOutcome::NoRoom : SendOutcome::Done;
 }
 
-void ActorReplicator::count_type_of(std::uint32_t index) {
-    if (!type_counters_.empty()) {
-        parts_.context.type_counters = &type_counters_[parts_.objects.at(index)->layout_number()];
-    }
-}
-
 SendOutcome ActorReplicator::replicate_after_opens(std::uint32_t index) {
     if (is_frozen(index)) {
         parts_.pairs.pending().clear(index);
         return SendOutcome::Done;
     }
-    count_type_of(index);
+    count_type_of(*parts_.objects.at(index), type_counters_, parts_.context);
     switch (channel_state(parts_.pairs[index])) {
         case ChannelState::Closing:
             return SendOutcome::Done;  // stays pending; the channel is free once its close is

@@ -91,8 +91,6 @@ class ActorReplicator {
     void owe_early_parts(std::uint32_t outer);
     /// Writes blocks of those parts whose open has arrived: the client makes them with their outer.
     void write_early_parts(std::uint32_t outer);
-    /// Blocks that are encoded next count for the layout of this object.
-    void count_type_of(std::uint32_t index);
     [[nodiscard]] bool is_frozen(std::uint32_t index) const noexcept {
         return parts_.pairs.dormancy().frozen.test(index);
     }

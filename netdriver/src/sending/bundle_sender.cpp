@@ -318,11 +318,10 @@ std::uint64_t BundleSender::send_written(BundleBuilder& bundles, std::uint32_t b
 }
 
 BlockWriter::RegularBlock BundleSender::encode(const BundleBlock& block) {
-    const ChangelistState& state = objects_.at(block.index)->changelist_state();
-    if (!type_counters_.empty()) {
-        context_.type_counters = &type_counters_[objects_.at(block.index)->layout_number()];
-    }
-    return properties_.blocks().regular_block(block.index, position_before_newest(state));
+    const NetworkObjectInfo& info = *objects_.at(block.index);
+    count_type_of(info, type_counters_, context_);
+    return properties_.blocks().regular_block(block.index,
+                                              position_before_newest(info.changelist_state()));
 }
 
 void BundleSender::add_record(BundleBuilder& bundles, const SentBundle& sent) {

@@ -342,14 +342,29 @@ void CallSender::keep_opens_of(const OutgoingCall& call) {
 }
 
 bool CallSender::collect_block(std::uint32_t index, Version complete, std::size_t& bytes) {
-    std::size_t size = 0;
+    ChangelistState& state = objects_.at(index)->changelist_state();
+    const OwedVersions position = pairs_.position_since(index, complete);
+    pairs_.collect_owed(index, position, context_.scratch.owed);
+    if (!context_.scratch.owed.any()) {
+        return true;  // nothing that this connection may see
+    }
+    count_type_of(*objects_.at(index), settings_.type_counters, context_);
+    context_.delta_states = nullptr;
     const std::size_t offset = call_blocks_end();
-    if (!encode_since(index, complete, scratch_.body.subspan(offset), size)) {
+    BitWriter writer(scratch_.body.subspan(offset));
+    const ObjectLock lock = objects_.lock(index);
+    const ValueScope steps(context_.array_steps_left,
+                           SendContext::array_steps_in_packet - call_array_steps());
+    const SendResult result =
+        send_properties(state, position, context_.scratch.owed, writer, context_);
+    if (result == SendResult::DoesNotFit) {
         return false;
     }
-    if (size > 0) {
-        scratch_.call_blocks.push_back({index, offset, size, context_.scratch.array_steps});
-        bytes += size + PacketBuilder::block_head_bytes_max;
+    values_.note_sent(index, RepRange(), position);
+    if (result == SendResult::Whole) {
+        scratch_.call_blocks.push_back(
+            {index, offset, writer.byte_count(), context_.scratch.array_steps});
+        bytes += writer.byte_count() + PacketBuilder::block_head_bytes_max;
     }
     return true;
 }
@@ -493,38 +508,6 @@ bool CallSender::must_be_delivered(std::uint32_t index, Version complete) const 
            packets_.sent().has_initial(index);
 }
 
-bool CallSender::encode_since(std::uint32_t index, Version complete, std::span<std::byte> room,
-                              std::size_t& size) {
-    ChangelistState& state = objects_.at(index)->changelist_state();
-    OwedVersions position;
-    position.sent_version = complete;
-    position.held_version = state.layout().needs_held_version() ? complete : 0;
-    const PairExtra* extra = pairs_.find_extra(index);
-    if (extra != nullptr && extra->restart_version > complete) {
-        position.restart_version = extra->restart_version;
-    }
-    pairs_.collect_owed(index, position, context_.scratch.owed);
-    if (!context_.scratch.owed.any()) {
-        return true;  // nothing that this connection may see
-    }
-    if (!settings_.type_counters.empty()) {
-        context_.type_counters = &settings_.type_counters[objects_.at(index)->layout_number()];
-    }
-    context_.delta_states = nullptr;
-    BitWriter writer(room);
-    const ObjectLock lock = objects_.lock(index);
-    const ValueScope steps(context_.array_steps_left,
-                           SendContext::array_steps_in_packet - call_array_steps());
-    const SendResult result =
-        send_properties(state, position, context_.scratch.owed, writer, context_);
-    if (result == SendResult::DoesNotFit) {
-        return false;
-    }
-    values_.note_sent(index, RepRange(), position);
-    size = result == SendResult::Whole ? writer.byte_count() : 0;
-    return true;
-}
-
 void CallSender::write_call_blocks() {
     for (const CallBlock& block : scratch_.call_blocks) {
         const auto bytes =
@@ -538,10 +521,7 @@ void CallSender::write_call_blocks() {
         if (PairValidator* validator = pairs_.validator(); validator != nullptr && !is_hidden) {
             validator->block_sent(block.index, bytes);
         }
-        if (!settings_.type_counters.empty()) {
-            context_.type_counters =
-                &settings_.type_counters[objects_.at(block.index)->layout_number()];
-        }
+        count_type_of(*objects_.at(block.index), settings_.type_counters, context_);
         count_block(bytes.size(), BlockMiss::WithCall, context_);
         scratch_.carried.push_back(block.index);
         if (is_hidden) {

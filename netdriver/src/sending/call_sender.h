@@ -120,9 +120,6 @@ class CallSender {
     [[nodiscard]] bool is_waited_for(std::uint32_t index) const noexcept;
     /// Nothing of its state can travel with a call: it has to be delivered first.
     [[nodiscard]] bool must_be_delivered(std::uint32_t index, Version complete) const;
-    /// What changed since `complete`. False: it does not fit.
-    [[nodiscard]] bool encode_since(std::uint32_t index, Version complete,
-                                    std::span<std::byte> room, std::size_t& size);
     /// Adds the block that brings the object from `complete` to what it is, as `bytes` counts.
     /// False: it does not fit beside the others.
     [[nodiscard]] bool collect_block(std::uint32_t index, Version complete, std::size_t& bytes);

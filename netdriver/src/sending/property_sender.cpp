@@ -167,7 +167,7 @@ SendOutcome PropertySender::replicate_parts(std::uint32_t index, OwedVersions po
             }
             continue;
         }
-        parts_.records.add_records_of_part(taken);
+        parts_.records.add_records(taken, parts_.context.scratch.carried);
         if (result == SendResult::Part) {
             parts_.packets.flush_full();
         }
