@@ -65,11 +65,13 @@ void ReplicationSender::mark_pending(const BitRow& changed) {
     }
 }
 
-void ReplicationSender::mark_changed() {
+void ReplicationSender::begin_sending() {
     pairs_.mark_changed();
     if (PairValidator* validator = pairs_.validator()) {
         validator->touch(changes_.objects);
     }
+    initial_batch_.hold_back();
+    context_.receiver = &values_;
 }
 
 bool ReplicationSender::takes_bundles() const noexcept {
@@ -120,7 +122,6 @@ void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens,
                                                    BundleBuilder& bundles,
                                                    const PriorityInputs& inputs) {
     pairs_.grow();
-    context_.receiver = &values_;
     const BundleTurn turn = bundle_turn(bundles);
     if (turn == BundleTurn::Alone) {
         const bool is_nothing_loose = bundles.loose().empty();
@@ -319,7 +320,6 @@ bool ReplicationSender::resend_opens() {
     }
     stir();
     pairs_.grow();
-    context_.receiver = &values_;
     packets_.bandwidth().refresh_wanted();
     replicator_.write_lost_opens();
     if (packets_.has_lost_opens()) {

@@ -87,11 +87,10 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
 
     /// Objects of `changed` (a row over the store) must be looked at; regular pairs are not.
     void mark_pending(const BitRow& changed);
-    /// The same of what changed in this flush.
-    void mark_changed();
-    /// Objects that wait in the initial batch are not pending. Call it in each flush before
-    /// anything is sent.
-    void hold_back_initial_batch() noexcept { initial_batch_.hold_back(); }
+    /// Call it in each flush before anything is sent: the same of what changed in this flush.
+    /// Objects that wait in the initial batch are not pending. The context is this connection's
+    /// until another one begins.
+    void begin_sending();
     /// What changed of regular pairs is sent from bundles, if that may be.
     [[nodiscard]] bool takes_bundles() const noexcept;
     [[nodiscard]] bool is_capped() const noexcept { return packets_.bandwidth().is_capped(); }

@@ -183,8 +183,7 @@ void FanOut::replicate(bool is_any_joining) {
 }
 
 void FanOut::replicate_to(ServerClient& client, std::uint32_t initial_opens) {
-    client.sender.mark_changed();
-    client.sender.hold_back_initial_batch();
+    client.sender.begin_sending();
     parts_.notices.send(client);
     parts_.batches.finish_for(client);  // before anything new is under way
     client.sender.tell_wanted();
