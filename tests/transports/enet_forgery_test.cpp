@@ -19,34 +19,33 @@ namespace replayout::test {
 namespace {
 
 /// So many connects without the token, at the same time: no place is forgotten for its age.
-void guess(OwnClient& client, EnetTransport& server, NetTime now, enet_uint32 data, int count) {
+void guess(OwnClient& client, EnetServer& server, enet_uint32 data, int count) {
     for (int i = 0; i < count; ++i) {
         client.send(OwnClient::connect_bytes(1, ~data));
         if (i % 64 == 63) {
-            server.tick(now);
+            server->tick(server.now);
         }
     }
-    server.tick(now);
+    server->tick(server.now);
 }
 
 TEST_CASE("EnetTransport: nobody says goodbye in a peer's name who does not know its number",
           "[transport][enet]") {
-    auto server = required(EnetTransport::listen("127.0.0.1:0"));
-    NetTime now;
+    EnetServer server;
     OwnClient client;
-    client.connect(*server, now);
+    client.connect(server);
     SeededRandom random(11);
     for (int i = 0; i < 1'000; ++i) {
         client.send(client.goodbye(client.number() ^
                                    static_cast<enet_uint32>(1 + random.below(0xFFFF'FFFF))));
-        OwnClient::tick(*server, now);
+        server.tick();
     }
     CHECK(server->peer_count() == 1);
     CHECK(server->stats().peers_forgotten == 0);
     // That the test knows how: who knows the number is believed.
     client.send(client.goodbye(client.number()));
     for (int i = 0; i < 1'000 && server->peer_count() > 0; ++i) {
-        OwnClient::tick(*server, now);
+        server.tick();
     }
     CHECK(server->peer_count() == 0);
 }
@@ -102,15 +101,14 @@ TEST_CASE("EnetTransport: of a peer ENet sees no command that this transport doe
         {"half a time", Bytes(1), ENET_PROTOCOL_HEADER_FLAG_SENT_TIME},
         {"half a command with payload", Bytes(longer.begin(), longer.begin() + 7), 0},
     };
-    auto server = required(EnetTransport::listen("127.0.0.1:0"));
-    NetTime now;
+    EnetServer server;
     OwnClient client;
-    client.connect(*server, now);
+    client.connect(server);
     const auto dropped_of = [&](const Bytes& commands, int flags) {
         const std::uint64_t before = server->stats().dropped_malformed;
         client.send(client.datagram(client.number(), commands, flags));
         for (int i = 0; i < 50; ++i) {
-            OwnClient::tick(*server, now);
+            server.tick();
         }
         return server->stats().dropped_malformed - before;
     };
@@ -132,10 +130,9 @@ TEST_CASE("EnetTransport: of a peer ENet sees no command that this transport doe
 
 TEST_CASE("EnetTransport: at a proved address nobody connects who was not told the token",
           "[transport][enet]") {
-    auto server = required(EnetTransport::listen("127.0.0.1:0"));
-    NetTime now;
+    EnetServer server;
     OwnClient client;
-    const enet_uint32 data = client.prove(*server, now);
+    const enet_uint32 data = client.prove(server);
     // The bytes of the document.
     const Bytes connect = OwnClient::connect_bytes(1, 0x7654'3210);
     CHECK(connect.size() == 56);
@@ -145,15 +142,15 @@ TEST_CASE("EnetTransport: at a proved address nobody connects who was not told t
     for (enet_uint32 i = 0; i < 1'000; ++i) {
         const auto wrong = static_cast<enet_uint32>(1 + random.below(0xFFFF'FFFF));
         client.send(OwnClient::connect_bytes(i + 1, data ^ wrong));
-        OwnClient::tick(*server, now);
+        server.tick();
     }
     CHECK(server->stats().dropped_forged == 1'000);
     CHECK(server->stats().peers_welcomed == 0);
-    CHECK(client.connect_with(*server, now, data));
+    CHECK(client.connect_with(server, data));
     // Nor does he take the place of who has connected.
     for (enet_uint32 i = 0; i < 1'000; ++i) {
         client.send(OwnClient::connect_bytes(i + 1, data ^ (i + 1)));
-        OwnClient::tick(*server, now);
+        server.tick();
     }
     CHECK(server->peer_count() == 1);
     CHECK(server->stats().peers_forgotten == 0);
@@ -161,21 +158,20 @@ TEST_CASE("EnetTransport: at a proved address nobody connects who was not told t
 
 TEST_CASE("EnetTransport: who guesses 65,536 times has the address proved again",
           "[transport][enet]") {
-    auto server = required(EnetTransport::listen("127.0.0.1:0"));
-    NetTime now;
+    EnetServer server;
     OwnClient client;
-    const enet_uint32 data = client.prove(*server, now);
-    guess(client, *server, now, data, 65'535);
+    const enet_uint32 data = client.prove(server);
+    guess(client, server, data, 65'535);
     CHECK(server->stats().dropped_forged == 65'535);
-    CHECK(client.prove(*server, now) == data);  // to ask again begins no new count
+    CHECK(client.prove(server) == data);  // to ask again begins no new count
     CHECK(server->stats().dropped_unproved == 0);
-    guess(client, *server, now, data, 1);
+    guess(client, server, data, 1);
     CHECK(server->stats().dropped_forged == 65'536);
-    CHECK_FALSE(client.connect_with(*server, now, data));
+    CHECK_FALSE(client.connect_with(server, data));
     CHECK(server->stats().dropped_unproved > 0);
     // Proved again, it connects.
     OwnClient again;
-    again.connect(*server, now);
+    again.connect(server);
     CHECK(server->peer_count() == 1);
 }
 
@@ -185,21 +181,20 @@ TEST_CASE(
     "[transport][enet]") {
     EnetSettings settings;
     settings.peers_max = 2;
-    auto server = required(EnetTransport::listen("127.0.0.1:0", settings));
-    NetTime now;
+    EnetServer server(settings);
     OwnClient other;
-    other.connect(*server, now);
+    other.connect(server);
     ENetAddress address{};
     {
         OwnClient client;
-        REQUIRE(client.connect_with(*server, now, client.prove(*server, now, 8)));
+        REQUIRE(client.connect_with(server, client.prove(server, 8)));
         address = client.address();
     }  // without a word
     CHECK(server->peer_count() == 2);
     OwnClient client(&address);
-    const NetTime begun = now;
-    CHECK(client.connect_with(*server, now, client.prove(*server, now, 9)));
-    CHECK(now.microseconds - begun.microseconds < 2'000'000);
+    const NetTime begun = server.now;
+    CHECK(client.connect_with(server, client.prove(server, 9)));
+    CHECK(server.now.microseconds - begun.microseconds < 2'000'000);
     CHECK(server->peer_count() == 2);
     CHECK(server->stats().peers_forgotten == 1);
     server->send(PeerId{1}, Bytes(1));
@@ -209,15 +204,14 @@ TEST_CASE(
 
 TEST_CASE("EnetTransport: to nobody there is nothing to say but one whole connect",
           "[transport][enet]") {
-    auto server = required(EnetTransport::listen("127.0.0.1:0"));
-    NetTime now;
+    EnetServer server;
     OwnClient client;
-    const enet_uint32 data = client.prove(*server, now);
+    const enet_uint32 data = client.prove(server);
     const Bytes connect = OwnClient::connect_bytes(1, data);
     const auto malformed = [&](const Bytes& bytes) {
         const std::uint64_t before = server->stats().dropped_malformed;
         client.send(bytes);
-        OwnClient::tick(*server, now);
+        server.tick();
         return server->stats().dropped_malformed - before;
     };
     // Without a time, of a session, compressed.
@@ -246,92 +240,88 @@ TEST_CASE("EnetTransport: to nobody there is nothing to say but one whole connec
     CHECK(malformed(make_bytes(0x8F, 0xFE)) == 1);
     CHECK(malformed(make_bytes(0x8E, 0xFF)) == 1);
     CHECK(server->stats().peers_welcomed == 0);
-    CHECK(client.connect_with(*server, now, data));
+    CHECK(client.connect_with(server, data));
 }
 
 TEST_CASE("EnetTransport: who takes no datagrams of our size is no peer", "[transport][enet]") {
-    auto server = required(EnetTransport::listen("127.0.0.1:0"));
-    NetTime now;
+    EnetServer server;
     // Our 1,200 bytes, and 92 that ENet says to need besides.
     OwnClient small;
     small.set_mtu(1'291);
-    const enet_uint32 data = small.prove(*server, now);
-    CHECK_FALSE(small.connect_with(*server, now, data));
+    const enet_uint32 data = small.prove(server);
+    CHECK_FALSE(small.connect_with(server, data));
     CHECK(server->stats().dropped_malformed == 1);
     CHECK(server->peer_count() == 0);
     OwnClient large;
     large.set_mtu(1'292);
-    CHECK(large.connect_with(*server, now, large.prove(*server, now)));
+    CHECK(large.connect_with(server, large.prove(server)));
     CHECK(server->stats().dropped_malformed == 1);
 }
 
 TEST_CASE("EnetTransport: who guesses at a peer's address locks its door, and harms no peer",
           "[transport][enet]") {
-    auto server = required(EnetTransport::listen("127.0.0.1:0"));
-    NetTime now;
+    EnetServer server;
     OwnClient client;
-    const enet_uint32 data = client.prove(*server, now);
-    REQUIRE(client.connect_with(*server, now, data));
-    guess(client, *server, now, data, 65'536);
+    const enet_uint32 data = client.prove(server);
+    REQUIRE(client.connect_with(server, data));
+    guess(client, server, data, 65'536);
     CHECK(server->stats().dropped_forged == 65'536);
     // Nobody begins anew there now, whatever he knows.
     client.send(OwnClient::connect_bytes(2, data));
-    server->tick(now);
+    server->tick(server.now);
     CHECK(server->stats().dropped_forged == 65'537);
     CHECK(server->stats().peers_forgotten == 0);
     CHECK(server->peer_count() == 1);
     // Until it is proved again, by which it is told the same token.
-    CHECK(client.prove(*server, now) == data);
+    CHECK(client.prove(server) == data);
     client.send(OwnClient::connect_bytes(2, data));
-    server->tick(now);
+    server->tick(server.now);
     CHECK(server->stats().dropped_forged == 65'537);
     CHECK(server->stats().peers_forgotten == 1);
 }
 
 TEST_CASE("EnetTransport: who begins anew before he was answered takes the place of himself alone",
           "[transport][enet]") {
-    auto server = required(EnetTransport::listen("127.0.0.1:0"));
-    NetTime now;
+    EnetServer server;
     OwnClient client;
-    const enet_uint32 before = client.prove(*server, now, 7);
+    const enet_uint32 before = client.prove(server, 7);
     client.send(OwnClient::connect_bytes(1, before));
-    OwnClient::tick(*server, now);
+    server.tick();
     client.send(OwnClient::connect_bytes(1, before));  // again, as nothing came
-    OwnClient::tick(*server, now);
-    const enet_uint32 data = client.prove(*server, now, 8);
+    server.tick();
+    const enet_uint32 data = client.prove(server, 8);
     client.send(OwnClient::connect_bytes(1, data));
-    OwnClient::tick(*server, now);
+    server.tick();
     CHECK(server->peer_count() == 0);
     CHECK(server->stats().dropped_forged == 0);
-    CHECK(client.connect_with(*server, now, data));
+    CHECK(client.connect_with(server, data));
     CHECK(server->peer_count() == 1);
     CHECK(server->stats().peers_forgotten == 0);
 }
 
 TEST_CASE("EnetTransport: in a place that a peer had before nobody is taken for it",
           "[transport][enet]") {
-    auto server = required(EnetTransport::listen("127.0.0.1:0"));
-    NetTime now;
+    EnetServer server;
     OwnClient first;
-    first.connect(*server, now);
+    first.connect(server);
     ENetAddress address{};
     {
         OwnClient second;
-        second.connect(*server, now);
+        second.connect(server);
         address = second.address();
     }
     first.send(first.goodbye(first.number()));
     for (int i = 0; i < 1'000 && server->peer_count() > 1; ++i) {
-        OwnClient::tick(*server, now);
+        server.tick();
     }
     OwnClient second(&address);  // begins anew, in the first one's place of ENet's
-    REQUIRE(second.connect_with(*server, now, second.prove(*server, now, 9)));
+    REQUIRE(second.connect_with(server, second.prove(server, 9)));
     const std::uint64_t forgotten = server->stats().peers_forgotten;
     OwnClient third;
-    const enet_uint32 data = third.prove(*server, now);
+    const enet_uint32 data = third.prove(server);
     for (const enet_uint32 id : {1u, 2u}) {  // begins, and begins anew, where the second one was
         third.send(OwnClient::connect_bytes(id, data));
-        OwnClient::tick(*server, now);
+        server.tick();
     }
     CHECK(server->stats().peers_forgotten == forgotten);
     CHECK(server->peer_count() == 1);
@@ -341,26 +331,25 @@ TEST_CASE("EnetTransport: what is sent to who has just said goodbye is an error,
           "[transport][enet]") {
     EnetSettings settings;
     settings.datagrams_per_tick_max = 1;
-    auto server = required(EnetTransport::listen("127.0.0.1:0", settings));
-    NetTime now;
+    EnetServer server(settings);
     OwnClient leaves;
-    leaves.connect(*server, now);
+    leaves.connect(server);
     OwnClient comes;
-    comes.begin_to_connect(comes.prove(*server, now));
+    comes.begin_to_connect(comes.prove(server));
     for (int i = 0; i < 10; ++i) {
-        OwnClient::tick(*server, now);
+        server.tick();
     }
     CHECK(server->peer_count() == 1);
     // ENet hears both at once, and tells of the second one first.
     leaves.send(leaves.goodbye(leaves.number()));
     comes.go_on();
-    OwnClient::tick(*server, now);
+    server.tick();
     REQUIRE(server->peer_count() == 2);
     server->send(PeerId{1}, Bytes(1));
     CHECK(server->stats().send_errors == 1);
     CHECK(server->stats().datagrams_sent == 0);
     for (int i = 0; i < 10; ++i) {
-        OwnClient::tick(*server, now);
+        server.tick();
     }
     CHECK(server->peer_count() == 1);
     server->send(PeerId{2}, Bytes(1));

@@ -240,12 +240,10 @@ TEST_CASE("EnetTransport: of what arrived so much waits, and more is dropped",
     }
     CHECK(pair.server->stats().dropped_full == 15);
     CHECK(pair.server->stats().datagrams_received == 10);
-    PeerId peer;
-    Bytes buffer(2'048);
     for (int i = 0; i < 10; ++i) {
-        CHECK(pair.server->receive(peer, buffer) == 100);
+        CHECK(receive_one(*pair.server) == 100);
     }
-    CHECK(pair.server->receive(peer, buffer) == Transport::nothing_received);
+    CHECK(receive_one(*pair.server) == Transport::nothing_received);
 }
 
 TEST_CASE("EnetTransport: a tick reads a bounded number of datagrams of one peer",
@@ -262,10 +260,7 @@ TEST_CASE("EnetTransport: a tick reads a bounded number of datagrams of one peer
         pair.pump(1, false, true);
         const std::uint64_t received = pair.server->stats().datagrams_received;
         CHECK(received <= 10u * static_cast<unsigned>(tick));
-        PeerId peer;
-        Bytes buffer(2'048);
-        while (pair.server->receive(peer, buffer) != Transport::nothing_received) {
-        }
+        (void)receive_all(*pair.server);
     }
     CHECK(pair.server->stats().dropped_full > 900);
     CHECK(pair.server->peer_count() == 1);
@@ -298,9 +293,7 @@ TEST_CASE("EnetTransport: what is larger than ENet reads does not hide what came
     pair.client->send(pair.client->server(), Bytes(10));
     pair.client->flush();
     pair.server->tick(pair.now);
-    PeerId peer;
-    Bytes buffer(2'048);
-    CHECK(pair.server->receive(peer, buffer) == 10);
+    CHECK(receive_one(*pair.server) == 10);
 }
 
 TEST_CASE("EnetTransport: a server answers requests alone, and hears no stranger",
@@ -315,36 +308,9 @@ TEST_CASE("EnetTransport: a server answers requests alone, and hears no stranger
     CHECK(server->stats().dropped_unproved == 2);
 }
 
-TEST_CASE("EnetTransport: with whom the driver does not speak has no place for long",
-          "[transport][enet]") {
-    EnetSettings settings;
-    settings.peers_max = 1;
-    auto server = required(EnetTransport::listen("127.0.0.1:0", settings));
-    auto client = required(EnetTransport::connect(server->local_address()));
-    NetTime now;
-    const auto pump = [&] {
-        now = now.plus_milliseconds(20);
-        client->send(client->server(), Bytes(1));
-        client->tick(now);
-        client->flush();
-        server->tick(now);
-        server->flush();
-    };
-    for (int i = 0; i < 1'000 && server->peer_count() == 0; ++i) {
-        pump();
-    }
-    CHECK(server->peer_count() == 1);
-    for (int i = 0; i < 260; ++i) {
-        pump();
-    }
-    CHECK(server->stats().datagrams_received > 0);
-    CHECK(server->stats().peers_forgotten >= 1);
-}
-
 TEST_CASE("EnetTransport: garbage on the port harms nobody", "[transport][enet]") {
     EnetEnds ends;
-    ends.add_client();
-    ends.connect_all();
+    connect_clients(ends);
     Stranger stranger(ends.server().local_address());
     SeededRandom random(4);
     for (int i = 0; i < 2'000; ++i) {
@@ -355,18 +321,13 @@ TEST_CASE("EnetTransport: garbage on the port harms nobody", "[transport][enet]"
     }
     ends.advance();
     CHECK(ends.server().peer_count() == 1);
-    ends.client(0).send(ends.server_peer(0), Bytes(10));
-    PeerId peer;
-    Bytes received;
-    REQUIRE(receive_soon(ends, ends.server(), peer, received));
-    CHECK(received.size() == 10);
+    check_heard(ends);
 }
 
 TEST_CASE("EnetTransport: who proved himself may say anything, and harms himself alone",
           "[transport][enet]") {
     EnetEnds ends;
-    ends.add_client();
-    ends.connect_all();
+    connect_clients(ends);
     Stranger stranger(ends.server().local_address());
     (void)token_of(stranger.ask_twice(5, [&] { ends.advance(); }));
     SeededRandom random(5);
@@ -384,11 +345,6 @@ TEST_CASE("EnetTransport: who proved himself may say anything, and harms himself
     }
     ends.advance();
     CHECK(ends.client(0).is_connected());
-}
-
-TEST_CASE("EnetTransport: an address that is none is refused with a sentence",
-          "[transport][enet]") {
-    check_addresses_refused<EnetTransport>("ENet");
 }
 
 TEST_CASE("EnetTransport: what ENet cannot do is refused with a sentence", "[transport][enet]") {

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -16,8 +17,28 @@
 
 #include "support/checks/catch.h"
 #include "transports/stranger.h"
+#include "transports/transport_ends.h"
 
 namespace replayout::test {
+
+/// A server and its clock.
+class EnetServer {
+  public:
+    explicit EnetServer(const EnetSettings& settings = {})
+        : transport_(required(EnetTransport::listen("127.0.0.1:0", settings))) {}
+
+    [[nodiscard]] EnetTransport* operator->() const { return transport_.get(); }
+    void tick() {
+        now = now.plus_milliseconds(1);
+        transport_->tick(now);
+        transport_->flush();
+    }
+
+    NetTime now;
+
+  private:
+    std::unique_ptr<EnetTransport> transport_;
+};
 
 class OwnClient {
   public:
@@ -31,13 +52,13 @@ class OwnClient {
     OwnClient& operator=(const OwnClient&) = delete;
 
     /// Proves the address; the low half of the token, which a connect is to bring.
-    [[nodiscard]] enet_uint32 prove(EnetTransport& server, NetTime& now, std::uint64_t client = 7) {
-        const std::string address = server.local_address();
+    [[nodiscard]] enet_uint32 prove(EnetServer& server, std::uint64_t client = 7) {
+        const std::string address = server->local_address();
         enet_address_set_host_ip(&server_, "127.0.0.1");
         server_.port = static_cast<enet_uint16>(std::stoi(address.substr(address.rfind(':') + 1)));
         send(Stranger::request(client, {}));
-        send(Stranger::request(client, cookie_of(answer(server, now))));
-        const Bytes token = token_of(answer(server, now));
+        send(Stranger::request(client, cookie_of(answer(server))));
+        const Bytes token = token_of(answer(server));
         enet_uint32 data = 0;
         for (std::size_t i = 0; i < 4; ++i) {
             data |= std::to_integer<enet_uint32>(token[i]) << (8 * i);
@@ -47,14 +68,14 @@ class OwnClient {
     /// What its connect says that it takes.
     void set_mtu(enet_uint32 bytes) { host_->mtu = host_->peers[0].mtu = bytes; }
     /// Whether it became a peer.
-    [[nodiscard]] bool connect_with(EnetTransport& server, NetTime& now, enet_uint32 data) {
-        const std::uint64_t before = server.stats().peers_welcomed;
+    [[nodiscard]] bool connect_with(EnetServer& server, enet_uint32 data) {
+        const std::uint64_t before = server->stats().peers_welcomed;
         begin_to_connect(data);
-        for (int i = 0; i < 2'000 && server.stats().peers_welcomed == before; ++i) {
-            tick(server, now);
+        for (int i = 0; i < 2'000 && server->stats().peers_welcomed == before; ++i) {
+            server.tick();
             go_on();
         }
-        return server.stats().peers_welcomed > before;
+        return server->stats().peers_welcomed > before;
     }
     void begin_to_connect(enet_uint32 data) {
         peer_ = enet_host_connect(host_, &server_, 1, data);
@@ -66,9 +87,7 @@ class OwnClient {
         while (enet_host_service(host_, &event, 0) > 0) {
         }
     }
-    void connect(EnetTransport& server, NetTime& now) {
-        REQUIRE(connect_with(server, now, prove(server, now)));
-    }
+    void connect(EnetServer& server) { REQUIRE(connect_with(server, prove(server))); }
     [[nodiscard]] ENetAddress address() const {
         ENetAddress own{};
         REQUIRE(enet_socket_get_address(host_->socket, &own) == 0);
@@ -126,24 +145,19 @@ class OwnClient {
         buffer.dataLength = bytes.size();
         REQUIRE(enet_socket_send(host_->socket, &server_, &buffer, 1) > 0);
     }
-    static void tick(EnetTransport& server, NetTime& now) {
-        now = now.plus_milliseconds(1);
-        server.tick(now);
-        server.flush();
-    }
 
   private:
     template <typename Number>
     static void put(std::span<std::byte> bytes, std::size_t at, Number number) {
         std::memcpy(bytes.data() + at, &number, sizeof(number));
     }
-    [[nodiscard]] Bytes answer(EnetTransport& server, NetTime& now) {
+    [[nodiscard]] Bytes answer(EnetServer& server) {
         Bytes bytes(2'048);
         ENetBuffer buffer{};
         buffer.data = bytes.data();
         buffer.dataLength = bytes.size();
         for (int i = 0; i < 10'000; ++i) {
-            tick(server, now);
+            server.tick();
             ENetAddress from{};
             const int size = enet_socket_receive(host_->socket, &from, &buffer, 1);
             if (size == 17) {  // and not what ENet says besides

@@ -97,7 +97,7 @@ std::vector<Bytes> play(std::uint64_t seed, std::size_t client_count) {
         CHECK(client->text() == server.text());
     }
     std::vector<Bytes> sent;
-    for (const SeenDatagram& datagram : server.recorder.sent) {
+    for (const Datagram& datagram : server.recorder.sent) {
         sent.push_back(datagram.bytes);
     }
     return sent;

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -23,8 +24,7 @@ namespace {
 TEMPLATE_TEST_CASE("Transport: datagrams of every size arrive as they were sent", "[transport]",
                    REPLAYOUT_ALL_ENDS) {
     TestType ends;
-    ends.add_client();
-    ends.connect_all();
+    connect_clients(ends);
     SeededRandom random(1);
     const std::size_t largest = ends.server().datagram_bytes_max();
     REQUIRE(largest >= 1'000);
@@ -51,10 +51,7 @@ TEMPLATE_TEST_CASE("Transport: a clock that begins below zero is as good as any"
     for (const std::int64_t begin_ms : {std::int64_t{-3'600'000}, std::int64_t{-20}}) {
         TestType ends;
         ends.begin_at(NetTime::from_milliseconds(begin_ms));
-        for (int i = 0; i < 3; ++i) {
-            ends.add_client();
-        }
-        ends.connect_all();
+        connect_clients(ends, 3);
         SeededRandom random(7);
         for (int round = 0; round < 60; ++round) {
             const std::size_t index = random.below(3);
@@ -76,10 +73,7 @@ TEMPLATE_TEST_CASE("Transport: a clock that begins below zero is as good as any"
 TEMPLATE_TEST_CASE("Transport: peers are told apart, and stay who they are", "[transport]",
                    REPLAYOUT_ALL_ENDS) {
     TestType ends;
-    for (int i = 0; i < 20; ++i) {
-        ends.add_client();
-    }
-    ends.connect_all();
+    connect_clients(ends, 20);
     std::vector<PeerId> peers;
     for (int round = 0; round < 3; ++round) {
         for (std::size_t i = 0; i < 20; ++i) {
@@ -110,8 +104,7 @@ TEMPLATE_TEST_CASE("Transport: peers are told apart, and stay who they are", "[t
 TEMPLATE_TEST_CASE("Transport: of ten thousand datagrams none is altered, merged or made up",
                    "[transport]", REPLAYOUT_ALL_ENDS) {
     TestType ends;
-    ends.add_client();
-    ends.connect_all();
+    connect_clients(ends);
     SeededRandom random(2);
     std::map<std::uint32_t, Bytes> under_way;  // by the number that each begins with
     const auto take_all = [&] {
@@ -153,8 +146,7 @@ TEMPLATE_TEST_CASE("Transport: of ten thousand datagrams none is altered, merged
 TEMPLATE_TEST_CASE("Transport: a datagram that does not fit is cut to the buffer", "[transport]",
                    REPLAYOUT_ALL_ENDS) {
     TestType ends;
-    ends.add_client();
-    ends.connect_all();
+    connect_clients(ends);
     ends.client(0).send(ends.server_peer(0), Bytes(100, std::byte{7}));
     for (int i = 0; i < 200; ++i) {
         Bytes buffer(10, std::byte{0});
@@ -174,15 +166,69 @@ TEMPLATE_TEST_CASE("Transport: a datagram that does not fit is cut to the buffer
 TEMPLATE_TEST_CASE("Transport: what is sent to nobody is lost, and harms nobody", "[transport]",
                    REPLAYOUT_ALL_ENDS) {
     TestType ends;
-    ends.add_client();
-    ends.connect_all();
+    connect_clients(ends);
     ends.server().send(PeerId{0xFFFF'0000}, Bytes(10));
-    ends.client(0).send(ends.server_peer(0), Bytes(3, std::byte{1}));
-    PeerId peer;
-    Bytes received;
-    REQUIRE(receive_soon(ends, ends.server(), peer, received));
-    CHECK(received.size() == 3);
+    check_heard(ends);
 }
+
+#if REPLAYOUT_TESTS_HAVE_SOCKETS
+
+TEMPLATE_LIST_TEST_CASE("Transport: an address that is none is refused with a sentence",
+                        "[transport]", AllSocketEnds) {
+    const std::string name = TestType::Facts::name;
+    TestType ends;
+    const std::string addresses[] = {"",
+                                     "127.0.0.1",
+                                     "127.0.0.1:",
+                                     "127.0.0.1:65536",
+                                     "host:7",
+                                     "[::1:7",
+                                     ends.server().local_address(),  // another socket has it
+                                     "192.0.2.1:0"};                 // is no machine's
+    for (const std::string& address : addresses) {
+        CAPTURE(name, address);
+        const auto made = TestType::Kind::listen(address);
+        REQUIRE_FALSE(made.has_value());
+        CHECK(made.error().code == ErrorCode::InvalidArgument);
+        CHECK(made.error().message.find(name + " address \"" + address + "\": ") == 0);
+    }
+    CHECK_FALSE(TestType::Kind::connect("1.2.3.4").has_value());
+}
+
+TEMPLATE_LIST_TEST_CASE("Transport: a client does not connect to all addresses", "[transport]",
+                        AllSocketEnds) {
+    const std::string name = TestType::Facts::name;
+    for (const std::string address : {"0.0.0.0:7", "[::]:7", "[::ffff:0.0.0.0]:7"}) {
+        CAPTURE(name, address);
+        if (address[0] == '[' && !TestType::Facts::has_v6) {
+            continue;
+        }
+        const auto made = TestType::Kind::connect(address);
+        REQUIRE_FALSE(made.has_value());
+        CHECK(made.error().code == ErrorCode::InvalidArgument);
+        CHECK(made.error().message == name + " address \"" + address +
+                                          "\": stands for all addresses of a host, so no server "
+                                          "answers from it: connect to one of the server's own");
+    }
+}
+
+TEMPLATE_LIST_TEST_CASE("Transport: with whom the driver does not speak has no place for long",
+                        "[transport]", AllSocketEnds) {
+    CAPTURE(TestType::Facts::name);
+    typename TestType::Settings settings;
+    settings.peers_max = 1;
+    TestType ends(settings);
+    ends.add_client();
+    for (int i = 0; i < 2'000 && ends.server().stats().peers_forgotten == 0; ++i) {
+        ends.client(0).send(ends.server_peer(0), Bytes(1));
+        ends.advance(20);
+        (void)receive_one(ends.server());
+    }
+    CHECK(ends.server().stats().peers_forgotten == 1);
+    CHECK(ends.server().stats().datagrams_received > 0);
+}
+
+#endif
 
 }  // namespace
 }  // namespace replayout::test

@@ -19,9 +19,12 @@
 #define REPLAYOUT_TESTS_HAVE_SOCKETS \
     (REPLAYOUT_TESTS_HAVE_UDP || REPLAYOUT_TESTS_HAVE_ENET || REPLAYOUT_TESTS_HAVE_WEBSOCKET)
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <memory_resource>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -34,7 +37,7 @@ namespace replayout::test {
 ///
 ///     add_client()     another client; returns its index
 ///     connect_all()    until datagrams of all clients go through
-///     advance()        a millisecond of the clock, and what is done once a tick
+///     advance()        a millisecond of the clock, or more, and what is done once a tick
 ///     begin_at(time)   before the first advance(): where the clock begins
 ///     server_peer(i)   who the server is to that client
 class LoopbackEnds {
@@ -82,6 +85,15 @@ class SimulatedEnds {
     std::vector<Transport*> clients_;
 };
 
+/// So many clients, whose datagrams go through.
+template <typename Ends>
+void connect_clients(Ends& ends, int count = 1) {
+    for (; count > 0; --count) {
+        ends.add_client();
+    }
+    ends.connect_all();
+}
+
 /// The next datagram, after some ticks if need be; false: none came.
 template <typename Ends>
 bool receive_soon(Ends& ends, Transport& transport, PeerId& from, Bytes& datagram) {
@@ -98,15 +110,58 @@ bool receive_soon(Ends& ends, Transport& transport, PeerId& from, Bytes& datagra
     return false;
 }
 
+/// The size of the next datagram; nothing_received: there is none.
+inline std::size_t receive_one(Transport& transport) {
+    PeerId peer;
+    Bytes buffer(2'048);
+    return transport.receive(peer, buffer);
+}
+
+/// How many datagrams there were.
+inline std::size_t receive_all(Transport& transport) {
+    std::size_t count = 0;
+    while (receive_one(transport) != Transport::nothing_received) {
+        ++count;
+    }
+    return count;
+}
+
+/// The server still hears the first client.
+template <typename Ends>
+void check_heard(Ends& ends) {
+    ends.client(0).send(ends.server_peer(0), Bytes(10));
+    PeerId peer;
+    Bytes received;
+    REQUIRE(receive_soon(ends, ends.server(), peer, received));
+    CHECK(received.size() == 10);
+}
+
 #if REPLAYOUT_TESTS_HAVE_SOCKETS
-/// Over sockets of this machine. `Maker` has listen() and connect(address).
-template <typename Maker>
+/// The transport of a Result that must be one.
+template <typename Made>
+[[nodiscard]] auto required(Made made) {
+    REQUIRE(made.has_value());
+    return std::move(*made);
+}
+
+/// The settings of each transport, how its errors call it, and whether it takes addresses of IPv6.
+template <typename SomeTransport>
+struct SocketFacts;
+
+/// Over sockets of this machine.
+template <typename SomeTransport, bool IsV6 = false>
 class SocketEnds {
   public:
-    SocketEnds() : server_(Maker::listen()) {}
+    using Kind = SomeTransport;
+    using Facts = SocketFacts<SomeTransport>;
+    using Settings = typename Facts::Settings;
+
+    /// `settings` are the server's.
+    explicit SocketEnds(const Settings& settings = {})
+        : server_(required(Kind::listen(IsV6 ? "[::1]:0" : "127.0.0.1:0", settings))) {}
 
     std::size_t add_client() {
-        clients_.push_back(Maker::connect(server_->local_address()));
+        clients_.push_back(required(Kind::connect(server_->local_address())));
         return clients_.size() - 1;
     }
     void connect_all() {
@@ -130,8 +185,8 @@ class SocketEnds {
         }
         FAIL("they are not connected");
     }
-    void advance() {
-        now_ = now_.plus_milliseconds(1);
+    void advance(std::int64_t milliseconds = 1) {
+        now_ = now_.plus_milliseconds(milliseconds);
         server_->flush();
         for (const auto& client : clients_) {
             client->flush();
@@ -140,93 +195,63 @@ class SocketEnds {
         server_->tick(now_);
     }
     void begin_at(NetTime time) { now_ = time; }
-    [[nodiscard]] auto& server() { return *server_; }
-    [[nodiscard]] auto& client(std::size_t index) { return *clients_[index]; }
+    [[nodiscard]] Kind& server() { return *server_; }
+    [[nodiscard]] Kind& client(std::size_t index) { return *clients_[index]; }
     [[nodiscard]] PeerId server_peer(std::size_t index) const { return clients_[index]->server(); }
 
   private:
-    using Made = decltype(Maker::listen());
-
     NetTime now_;
-    Made server_;
-    std::vector<Made> clients_;
+    std::unique_ptr<Kind> server_;
+    std::vector<std::unique_ptr<Kind>> clients_;
 };
-
-/// The transport of a Result that must be one.
-template <typename Made>
-[[nodiscard]] auto required(Made made) {
-    REQUIRE(made.has_value());
-    return std::move(*made);
-}
-
-/// Addresses that are none, one that another socket has, and one that is no machine's are refused
-/// with a sentence, which begins with how this transport is called.
-template <typename SomeTransport>
-void check_addresses_refused(const std::string& name) {
-    const auto server = required(SomeTransport::listen("127.0.0.1:0"));
-    const std::string addresses[] = {"",
-                                     "127.0.0.1",
-                                     "127.0.0.1:",
-                                     "127.0.0.1:65536",
-                                     "host:7",
-                                     "[::1:7",
-                                     server->local_address(),
-                                     "192.0.2.1:0"};
-    for (const std::string& address : addresses) {
-        CAPTURE(address);
-        const auto made = SomeTransport::listen(address);
-        REQUIRE_FALSE(made.has_value());
-        CHECK(made.error().code == ErrorCode::InvalidArgument);
-        CHECK(made.error().message.find(name + " address \"" + address + "\": ") == 0);
-    }
-    CHECK_FALSE(SomeTransport::connect("1.2.3.4").has_value());
-}
 #endif
 
 #if REPLAYOUT_TESTS_HAVE_UDP
-template <bool IsV6>
-struct UdpMaker {
-    [[nodiscard]] static auto listen() {
-        return required(UdpTransport::listen(IsV6 ? "[::1]:0" : "127.0.0.1:0"));
-    }
-    [[nodiscard]] static auto connect(const std::string& address) {
-        return required(UdpTransport::connect(address));
-    }
+template <>
+struct SocketFacts<UdpTransport> {
+    using Settings = UdpSettings;
+    static constexpr const char* name = "UDP";
+    static constexpr bool has_v6 = true;
 };
-using UdpEnds = SocketEnds<UdpMaker<false>>;
-using UdpV6Ends = SocketEnds<UdpMaker<true>>;
+using UdpEnds = SocketEnds<UdpTransport>;
+using UdpV6Ends = SocketEnds<UdpTransport, true>;
 #define REPLAYOUT_UDP_ENDS , UdpEnds, UdpV6Ends
 #else
 #define REPLAYOUT_UDP_ENDS
 #endif
 
 #if REPLAYOUT_TESTS_HAVE_ENET
-struct EnetMaker {
-    [[nodiscard]] static auto listen() { return required(EnetTransport::listen("127.0.0.1:0")); }
-    [[nodiscard]] static auto connect(const std::string& address) {
-        return required(EnetTransport::connect(address));
-    }
+template <>
+struct SocketFacts<EnetTransport> {
+    using Settings = EnetSettings;
+    static constexpr const char* name = "ENet";
+    static constexpr bool has_v6 = false;
 };
-using EnetEnds = SocketEnds<EnetMaker>;
+using EnetEnds = SocketEnds<EnetTransport>;
 #define REPLAYOUT_ENET_ENDS , EnetEnds
 #else
 #define REPLAYOUT_ENET_ENDS
 #endif
 
 #if REPLAYOUT_TESTS_HAVE_WEBSOCKET
-struct WebSocketMaker {
-    [[nodiscard]] static auto listen() {
-        return required(WebSocketTransport::listen("127.0.0.1:0"));
-    }
-    [[nodiscard]] static auto connect(const std::string& address) {
-        return required(WebSocketTransport::connect(address));
-    }
+template <>
+struct SocketFacts<WebSocketTransport> {
+    using Settings = WebSocketSettings;
+    static constexpr const char* name = "WebSocket";
+    static constexpr bool has_v6 = true;
 };
-using WebSocketEnds = SocketEnds<WebSocketMaker>;
+using WebSocketEnds = SocketEnds<WebSocketTransport>;
 #define REPLAYOUT_WEBSOCKET_ENDS , WebSocketEnds
 #else
 #define REPLAYOUT_WEBSOCKET_ENDS
 #endif
+
+template <typename, typename... Others>
+struct AllBut {
+    using Type = std::tuple<Others...>;
+};
+using AllSocketEnds =
+    AllBut<void REPLAYOUT_UDP_ENDS REPLAYOUT_ENET_ENDS REPLAYOUT_WEBSOCKET_ENDS>::Type;
 
 }  // namespace replayout::test
 

@@ -30,11 +30,7 @@ class UdpAsker {
         return !server.receive().empty();
     }
     /// What its driver is given; nothing_received if nothing.
-    [[nodiscard]] std::size_t receive() {
-        PeerId peer;
-        Bytes buffer(2'048);
-        return client->receive(peer, buffer);
-    }
+    [[nodiscard]] std::size_t receive() { return receive_one(*client); }
     /// It asks, and is welcome at once.
     void welcome_at(std::int64_t us) {
         tick_at(us);

@@ -51,16 +51,11 @@ class CalledServer {
                transport->stats().datagrams_received == count;
     }
     /// The size of what the driver is given; nothing_received if nothing.
-    std::size_t receive() {
-        PeerId peer;
-        buffer.resize(2'048);
-        return transport->receive(peer, buffer);
-    }
+    std::size_t receive() { return receive_one(*transport); }
     [[nodiscard]] std::string address() const { return transport->local_address(); }
 
     std::unique_ptr<WebSocketTransport> transport;
     NetTime now;
-    Bytes buffer;
 };
 
 /// A frame without content, masked as frames to a server are.
@@ -158,11 +153,7 @@ TEST_CASE("WebSocketTransport: while one connection floods, the others are heard
             append_frame(bytes, 0x02);
         }
         int heard_count = 0;
-        const auto hear = [&] {
-            while (server.receive() != Transport::nothing_received) {
-                ++heard_count;
-            }
-        };
+        const auto hear = [&] { heard_count += static_cast<int>(receive_all(*server.transport)); };
         std::uint64_t answer_bytes = 0;
         for (int i = 0; i < tick_count; ++i) {
             for (int frame = 0; frame < frames_in_tick; ++frame) {
@@ -443,24 +434,6 @@ TEST_CASE("WebSocketTransport: a client asks again, once a second, while nobody 
         is_connected = tick(i < 10 ? 1 : 0);
     }
     CHECK(is_connected);
-}
-
-TEST_CASE("WebSocketTransport: an address that is none is refused with a sentence",
-          "[transport][websocket]") {
-    check_addresses_refused<WebSocketTransport>("WebSocket");
-}
-
-TEST_CASE("WebSocketTransport: a client does not connect to all addresses",
-          "[transport][websocket]") {
-    for (const std::string address : {"0.0.0.0:7", "[::]:7", "[::ffff:0.0.0.0]:7"}) {
-        CAPTURE(address);
-        const auto made = WebSocketTransport::connect(address);
-        REQUIRE_FALSE(made.has_value());
-        CHECK(made.error().code == ErrorCode::InvalidArgument);
-        CHECK(made.error().message == "WebSocket address \"" + address +
-                                          "\": stands for all addresses of a host, so no server "
-                                          "answers from it: connect to one of the server's own");
-    }
 }
 
 }  // namespace

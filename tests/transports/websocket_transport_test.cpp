@@ -45,8 +45,7 @@ void tick_until_connected(WebSocketTransport& server, WebSocketTransport& client
 
 TEST_CASE("WebSocketTransport: garbage on the port harms nobody", "[transport][websocket]") {
     WebSocketEnds ends;
-    ends.add_client();
-    ends.connect_all();
+    connect_clients(ends);
     SeededRandom random(6);
     for (int i = 0; i < 50; ++i) {
         Caller caller(ends.server().local_address());
@@ -62,11 +61,7 @@ TEST_CASE("WebSocketTransport: garbage on the port harms nobody", "[transport][w
         ends.advance();
     }
     CHECK(ends.server().peer_count() == 1);
-    ends.client(0).send(ends.server_peer(0), Bytes(10));
-    PeerId peer;
-    Bytes received;
-    REQUIRE(receive_soon(ends, ends.server(), peer, received));
-    CHECK(received.size() == 10);
+    check_heard(ends);
 }
 
 TEST_CASE("WebSocketTransport: for who does not read, what waits is bounded",
@@ -98,9 +93,7 @@ TEST_CASE("WebSocketTransport: for who does not read, what waits is bounded",
     for (int i = 0; i < 100'000 && arrived < taken; ++i) {
         server->tick(now);
         client->tick(now);
-        while (client->receive(peer, buffer) != Transport::nothing_received) {
-            ++arrived;
-        }
+        arrived += receive_all(*client);
     }
     CHECK(arrived == taken);
 }
@@ -227,12 +220,10 @@ TEST_CASE("WebSocketTransport: of one peer so much waits to be received, and not
     CHECK(server->stats().datagrams_received == 11);
     std::size_t of_greedy = 0;
     std::size_t of_modest = 0;
-    PeerId peer;
-    Bytes buffer(2'048);
     for (int i = 0; i < 10'000 && of_greedy + of_modest < 101; ++i) {
         pump();
-        for (std::size_t size = server->receive(peer, buffer); size != Transport::nothing_received;
-             size = server->receive(peer, buffer)) {
+        for (std::size_t size = receive_one(*server); size != Transport::nothing_received;
+             size = receive_one(*server)) {
             ++(size == 7 ? of_modest : of_greedy);
         }
     }
@@ -268,14 +259,10 @@ TEST_CASE("WebSocketTransport: of one address so much waits to be received, and 
     CHECK(server->stats().datagrams_received >= 20);
     CHECK(server->stats().datagrams_received <= 28);  // and one that each connection was reading
     std::size_t received = 0;
-    PeerId peer;
-    Bytes buffer(2'048);
     for (int i = 0; i < 10'000 && received < 400; ++i) {
         now = now.plus_milliseconds(-1);  // it takes as long as it takes
         pump();
-        while (server->receive(peer, buffer) != Transport::nothing_received) {
-            ++received;
-        }
+        received += receive_all(*server);
     }
     CHECK(received == 400);
     CHECK(server->stats().dropped_full == 0);
@@ -301,37 +288,10 @@ TEST_CASE("WebSocketTransport: what a connection left behind counts for its addr
         flood();
     }
     CHECK(server->stats().datagrams_received == 10);
-    std::size_t received = 0;
-    PeerId peer;
-    Bytes buffer(2'048);
-    while (server->receive(peer, buffer) != Transport::nothing_received) {
-        ++received;
-    }
-    CHECK(received == 10);
+    CHECK(receive_all(*server) == 10);
     flood();
     CHECK(server->stats().datagrams_received >= 20);
     CHECK(server->stats().datagrams_received <= 24);  // and one of each connection that was held up
-}
-
-TEST_CASE("WebSocketTransport: with whom the driver does not speak has no place for long",
-          "[transport][websocket]") {
-    WebSocketSettings settings;
-    settings.peers_max = 1;
-    auto server = required(WebSocketTransport::listen("127.0.0.1:0", settings));
-    auto client = required(WebSocketTransport::connect(server->local_address()));
-    NetTime now;
-    for (int i = 0; i < 1'000 && server->stats().peers_forgotten == 0; ++i) {
-        now = now.plus_milliseconds(20);
-        client->tick(now);
-        client->send(client->server(), Bytes(1));
-        client->flush();
-        server->tick(now);
-        PeerId peer;
-        Bytes buffer(2'048);
-        (void)server->receive(peer, buffer);
-    }
-    CHECK(server->stats().peers_forgotten == 1);
-    CHECK(server->stats().datagrams_received > 0);
 }
 
 TEST_CASE("WebSocketTransport: a client that begins anew gets in at once",
