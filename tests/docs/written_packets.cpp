@@ -7,7 +7,6 @@
 #include <replayout/rep_layout.h>
 
 #include <cstdint>
-#include <map>
 #include <memory_resource>
 #include <span>
 #include <string>
@@ -17,56 +16,17 @@
 
 #include "docs/written_examples.h"
 #include "support/checks/catch.h"
+#include "support/networks/scripted_transport.h"
+#include "support/worlds/typed_world.h"
 
 namespace replayout::written {
 namespace {
 
-/// Passes datagrams on and remembers them.
-class RecordingTransport final : public Transport {
+class PawnWorld final : public test::TypedWorld<Pawn> {
   public:
-    explicit RecordingTransport(Transport& transport) : transport_(transport) {}
-
-    [[nodiscard]] std::size_t datagram_bytes_max() const noexcept override {
-        return transport_.datagram_bytes_max();
-    }
-    void send(PeerId peer, std::span<const std::byte> datagram) override {
-        sent_.push_back(to_bytes(datagram));
-        if (!is_losing) {
-            transport_.send(peer, datagram);
-        }
-    }
-    [[nodiscard]] std::size_t receive(PeerId& peer, std::span<std::byte> buffer) override {
-        return transport_.receive(peer, buffer);
-    }
-
-    bool is_losing = false;  ///< what is sent from now on
-
-    /// What was sent since the last call.
-    [[nodiscard]] std::vector<Bytes> take_sent() { return std::exchange(sent_, {}); }
-
-  private:
-    Transport& transport_;
-    std::vector<Bytes> sent_;
-};
-
-class PawnWorld final : public NetWorld {
-  public:
-    [[nodiscard]] ObjectHandle make() {
-        pawns_[++last_handle_] = Pawn();
-        return {last_handle_};
-    }
-    [[nodiscard]] Pawn& pawn(ObjectHandle object) { return pawns_.at(object.value); }
-
-    void* object_memory(ObjectHandle object) override { return &pawn(object); }
-    ObjectHandle spawn(const SpawnInfo&) override { return make(); }
-    void despawn(ObjectHandle object, ChannelCloseReason) override { pawns_.erase(object.value); }
     void destroy_part(ObjectHandle, std::string_view name) override { destroyed_part = name; }
 
     std::string destroyed_part;
-
-  private:
-    std::map<std::uint64_t, Pawn> pawns_;
-    std::uint64_t last_handle_ = 0;
 };
 
 /// A server and one client over a network that loses nothing.
@@ -74,8 +34,8 @@ class Session {
   public:
     explicit Session(std::uint32_t packet_bytes_max)
         : network_({}, std::pmr::get_default_resource()),
-          server_transport(network_.endpoint(PeerId{1})),
-          client_transport(network_.endpoint(PeerId{2})),
+          server_transport(network_.endpoint(PeerId{1}), true),
+          client_transport(network_.endpoint(PeerId{2}), true),
           server(settings(packet_bytes_max), server_transport, server_world),
           client(settings(packet_bytes_max), client_transport, client_world) {
         for (NetDriver* driver : {&server, &client}) {
@@ -117,26 +77,26 @@ class Session {
     const PawnLayout captain{200};
     PawnWorld server_world;
     PawnWorld client_world;
-    RecordingTransport server_transport;
-    RecordingTransport client_transport;
+    test::ScriptedTransport server_transport;
+    test::ScriptedTransport client_transport;
     NetDriver server;
     NetDriver client;
 };
 
 void add_session(WrittenExamples& examples) {
     Session session(1'200);
-    const ObjectHandle first = session.server_world.make();
+    const ObjectHandle first = session.server_world.add();
     const NetObjectId first_id = session.server.add_object(*session.layout, first);
-    const ObjectHandle second = session.server_world.make();
+    const ObjectHandle second = session.server_world.add();
     (void)session.server.add_object(*session.layout, second);
-    session.server_world.pawn(first).health = 75;
+    session.server_world.at(first).health = 75;
 
     session.turn(session.client, examples, "packet: hello");
     session.turn(session.server, examples, "packet: welcome, two opens, a block");
     session.turn(session.client, examples, "packet: acknowledgement");
 
-    session.server_world.pawn(first).health = 70;
-    session.server_world.pawn(second).health = 60;
+    session.server_world.at(first).health = 70;
+    session.server_world.at(second).health = 60;
     session.turn(session.server, examples, "packet: two blocks");
     session.turn(session.client, examples, "packet: acknowledgement of two blocks");
 
@@ -153,16 +113,16 @@ void add_session(WrittenExamples& examples) {
 void add_dormancy(WrittenExamples& examples) {
     Session session(1'200);
     WrittenExamples ignored;
-    const ObjectHandle pawn = session.server_world.make();
+    const ObjectHandle pawn = session.server_world.add();
     const NetObjectId id = session.server.add_object(*session.layout, pawn);
-    session.server_world.pawn(pawn).health = 75;
+    session.server_world.at(pawn).health = 75;
     session.turn(session.client, ignored, "hello");
     session.turn(session.server, ignored, "welcome");
     session.turn(session.client, ignored, "acknowledgement");
     session.server.set_dormancy(id, NetDormancy::DormantAll);
     session.turn(session.server, examples, "packet: close for dormancy");
     session.turn(session.client, ignored, "acknowledgement 2");
-    session.server_world.pawn(pawn).health = 70;
+    session.server_world.at(pawn).health = 70;
     session.server.flush_dormancy(id);
     session.turn(session.server, examples, "packet: open of a dormant object, a block");
     session.turn(session.client, ignored, "acknowledgement 3");
@@ -179,14 +139,14 @@ void add_spawn(WrittenExamples& examples) {
     session.turn(session.client, ignored, "hello");
     session.turn(session.server, ignored, "welcome");
     session.turn(session.client, ignored, "acknowledgement");
-    const ObjectHandle pawn = session.server_world.make();
-    session.server_world.pawn(pawn).health = 200;
+    const ObjectHandle pawn = session.server_world.add();
+    session.server_world.at(pawn).health = 200;
     SpawnParameters parameters;
     parameters.location = Vector3{1.0f, -2.0f, 0.5f};
     const NetObjectId id = session.server.add_object(*session.captain, pawn, parameters);
     session.server.set_owner(id, PeerId{2});
     session.server.set_autonomous(id, true);
-    const ObjectHandle part = session.server_world.make();
+    const ObjectHandle part = session.server_world.add();
     SubobjectParameters part_parameters;
     part_parameters.stable_name = "hand";
     (void)session.server.add_subobject(id, *session.layout, part, part_parameters);
@@ -203,12 +163,12 @@ void add_destroyed_part(WrittenExamples& examples) {
     session.turn(session.client, ignored, "hello");
     session.turn(session.server, ignored, "welcome");
     session.turn(session.client, ignored, "acknowledgement");
-    const ObjectHandle pawn = session.server_world.make();
+    const ObjectHandle pawn = session.server_world.add();
     const NetObjectId id = session.server.add_object(*session.layout, pawn);
     SubobjectParameters parameters;
     parameters.stable_name = "hand";
     session.server.remove_object(
-        session.server.add_subobject(id, *session.layout, session.server_world.make(), parameters));
+        session.server.add_subobject(id, *session.layout, session.server_world.add(), parameters));
     session.turn(session.server, examples, "packet: open of an object that lost a part");
     session.turn(session.client, ignored, "acknowledgement 2");
     CHECK(session.client_world.destroyed_part == "hand");
@@ -217,18 +177,18 @@ void add_destroyed_part(WrittenExamples& examples) {
 void add_large_value(WrittenExamples& examples) {
     Session session(256);
     WrittenExamples ignored;
-    const ObjectHandle pawn = session.server_world.make();
+    const ObjectHandle pawn = session.server_world.add();
     const NetObjectId id = session.server.add_object(*session.layout, pawn);
     session.turn(session.client, ignored, "hello");
     session.turn(session.server, ignored, "welcome");
     session.turn(session.client, ignored, "acknowledgement");
     session.turn(session.server, ignored, "initial batch finished");
     session.turn(session.client, ignored, "acknowledgement 2");
-    session.server_world.pawn(pawn).name = std::string(300, 'x');
+    session.server_world.at(pawn).name = std::string(300, 'x');
     // The value is found too large in one flush, and its bunches go out in the same.
-    session.server_transport.is_losing = true;
+    session.server_transport.set_script([](Bytes&) { return false; });
     session.turn(session.server, examples, "packet: large value");
-    session.server_transport.is_losing = false;
+    session.server_transport.set_script({});
     session.server.remove_object(id);
     session.turn(session.server, ignored, "close");
     session.turn(session.client, ignored, "acknowledgement 3");
@@ -249,8 +209,8 @@ void add_told_layouts(WrittenExamples& examples) {
     const auto signal = RepLayout::create(registry, **type);
     REQUIRE(signal);
     LoopbackNetwork network({}, std::pmr::get_default_resource());
-    RecordingTransport server_transport(network.endpoint(PeerId{1}));
-    RecordingTransport client_transport(network.endpoint(PeerId{2}));
+    test::ScriptedTransport server_transport(network.endpoint(PeerId{1}), true);
+    test::ScriptedTransport client_transport(network.endpoint(PeerId{2}), true);
     PawnWorld world;
     NetDriverSettings settings;
     settings.layout_policy = LayoutPolicy::SkipUnknown;
@@ -295,8 +255,8 @@ void add_refused_layout(WrittenExamples& examples) {
     REQUIRE(server_layout);
     REQUIRE(client_layout);
     LoopbackNetwork network({}, std::pmr::get_default_resource());
-    RecordingTransport server_transport(network.endpoint(PeerId{1}));
-    RecordingTransport client_transport(network.endpoint(PeerId{2}));
+    test::ScriptedTransport server_transport(network.endpoint(PeerId{1}), true);
+    test::ScriptedTransport client_transport(network.endpoint(PeerId{2}), true);
     PawnWorld world;
     NetDriver server(NetDriverSettings(), server_transport, world);
     NetDriver client(NetDriverSettings(), client_transport, world);
@@ -310,7 +270,7 @@ void add_refused_layout(WrittenExamples& examples) {
     // The server asks before it explains.
     const struct {
         NetDriver& driver;
-        RecordingTransport& transport;
+        test::ScriptedTransport& transport;
         const char* name;
     } steps[] = {{server, server_transport, "packet: a question before a refusal"},
                  {client, client_transport, "packet: the answer to that"},
@@ -326,28 +286,16 @@ void add_refused_layout(WrittenExamples& examples) {
     }
 }
 
-/// One T on each side.
-template <typename T>
-class OneObjectWorld final : public NetWorld {
-  public:
-    static constexpr ObjectHandle handle{1};
-    T object;
-
-    void* object_memory(ObjectHandle) override { return &object; }
-    ObjectHandle spawn(const SpawnInfo&) override { return handle; }
-    void despawn(ObjectHandle, ChannelCloseReason) override {}
-};
-
 /// A server and a client that has joined, and is the owner of the T that both have.
 template <typename T>
 class OwnersSession {
   public:
-    using World = OneObjectWorld<T>;
+    using World = test::SoleWorld<T>;
 
     OwnersSession(const RepLayout& layout, const NetDriverSettings& settings, int turns_to_join)
         : network_({}, std::pmr::get_default_resource()),
-          server_transport_(network_.endpoint(PeerId{1})),
-          client_transport_(network_.endpoint(PeerId{2})),
+          server_transport_(network_.endpoint(PeerId{1}), true),
+          client_transport_(network_.endpoint(PeerId{2}), true),
           server(settings, server_transport_, server_world),
           client(settings, client_transport_, client_world_) {
         REQUIRE(server.add_layout(layout));
@@ -368,7 +316,7 @@ class OwnersSession {
     std::vector<Bytes> turn_of_client() { return turn(client, client_transport_); }
 
   private:
-    [[nodiscard]] std::vector<Bytes> turn(NetDriver& driver, RecordingTransport& transport) {
+    [[nodiscard]] std::vector<Bytes> turn(NetDriver& driver, test::ScriptedTransport& transport) {
         now_ = now_.plus_milliseconds(10);
         driver.tick_dispatch(now_);
         driver.tick_flush(now_);
@@ -376,8 +324,8 @@ class OwnersSession {
     }
 
     LoopbackNetwork network_;
-    RecordingTransport server_transport_;
-    RecordingTransport client_transport_;
+    test::ScriptedTransport server_transport_;
+    test::ScriptedTransport client_transport_;
     World client_world_;
     NetTime now_;
 

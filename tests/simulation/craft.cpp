@@ -157,22 +157,8 @@ void Craft::tell(CraftFunction function, const Report& report) {
     }
 }
 
-ObjectHandle CraftWorld::add() {
-    const ObjectHandle handle{next_handle_++};
-    auto craft = std::make_unique<Craft>();
-    craft->handle = handle;
-    craft->listener = listener;
-    crafts_.emplace(handle, std::move(craft));
-    return handle;
-}
-
-Craft* CraftWorld::find(ObjectHandle handle) noexcept {
-    const auto found = crafts_.find(handle);
-    return found == crafts_.end() ? nullptr : found->second.get();
-}
-
 ObjectHandle CraftWorld::spawn(const SpawnInfo& info) {
-    const ObjectHandle handle = add();
+    const ObjectHandle handle = TypedWorld::spawn(info);
     if (on_spawn) {
         on_spawn(info, handle);
     }
@@ -183,7 +169,7 @@ void CraftWorld::despawn(ObjectHandle object, ChannelCloseReason reason) {
     if (on_despawn) {
         on_despawn(object, reason);
     }
-    crafts_.erase(object);
+    TypedWorld::despawn(object, reason);
 }
 
 void CraftWorld::peer_joined(PeerId peer) {

@@ -15,11 +15,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "support/worlds/typed_world.h"
 
 namespace replayout::test {
 
@@ -122,19 +122,17 @@ inline constexpr std::size_t craft_class_count = 2;
 [[nodiscard]] Status add_craft_layouts(NetDriver& driver, CraftVersion version);
 
 /// The crafts of one end. A server's are added by the game, a client's by the driver.
-class CraftWorld final : public NetWorld {
+class CraftWorld final : public TypedWorld<Craft> {
   public:
-    explicit CraftWorld(std::uint64_t first_handle) : next_handle_(first_handle) {}
-
-    ObjectHandle add();
-    void remove(ObjectHandle handle) { crafts_.erase(handle); }
-    [[nodiscard]] Craft* find(ObjectHandle handle) noexcept;
-    [[nodiscard]] Craft& at(ObjectHandle handle) { return *crafts_.at(handle); }
-    [[nodiscard]] const std::map<ObjectHandle, std::unique_ptr<Craft>>& crafts() const noexcept {
-        return crafts_;
+    explicit CraftWorld(std::uint64_t first_handle) : TypedWorld(first_handle) {
+        on_made = [this](ObjectHandle handle, Craft& craft) {
+            craft.handle = handle;
+            craft.listener = listener;
+        };
     }
 
-    void* object_memory(ObjectHandle object) override { return crafts_.at(object).get(); }
+    [[nodiscard]] const Objects& crafts() const noexcept { return objects(); }
+
     ObjectHandle spawn(const SpawnInfo& info) override;
     void despawn(ObjectHandle object, ChannelCloseReason reason) override;
     bool is_net_relevant_for(ObjectHandle object, PeerId peer) override {
@@ -149,10 +147,6 @@ class CraftWorld final : public NetWorld {
     std::function<void(PeerId)> on_joined;
     std::function<void(PeerId, CloseReason)> on_left;
     std::uint64_t whim = 0;  ///< decides with is_net_relevant_for()
-
-  private:
-    std::map<ObjectHandle, std::unique_ptr<Craft>> crafts_;
-    std::uint64_t next_handle_;
 };
 
 }  // namespace replayout::test

@@ -222,7 +222,7 @@ TEST_CASE("Bundle cells: what everybody has lies among what some see",
 namespace {
 
 /// What a server sends while pawns and clients walk, and packets are lost.
-[[nodiscard]] std::vector<SeenDatagram> played(NetFixtureOptions options, std::uint64_t seed) {
+[[nodiscard]] std::vector<Datagram> played(NetFixtureOptions options, std::uint64_t seed) {
     options.seed = seed;
     options.link.loss = 0.05;
     Plane plane(10, options);
@@ -259,7 +259,7 @@ TEST_CASE("Bundle cells: they change no packet, whoever walks and whatever is lo
     NetFixtureOptions options;
     options.server.bytes_per_second_max = GENERATE(0u, 30'000u, 200'000u);
     options.sharing = SharingLevel::Off;
-    const std::vector<SeenDatagram> alone = played(options, seed);
+    const std::vector<Datagram> alone = played(options, seed);
     REQUIRE(alone.size() > 150);
     for (const SharingLevel sharing :
          {SharingLevel::Pieces, SharingLevel::Payloads, SharingLevel::Bundles}) {

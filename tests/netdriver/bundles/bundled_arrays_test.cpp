@@ -164,7 +164,7 @@ class BagGame {
     }
 
     [[nodiscard]] ClassGame<Bag>& game() noexcept { return game_; }
-    [[nodiscard]] const std::vector<SeenDatagram>& sent() { return game_.server_transport().sent; }
+    [[nodiscard]] const std::vector<Datagram>& sent() { return game_.server_transport().sent; }
     [[nodiscard]] bool are_all_equal() {
         for (const ObjectHandle bag : bags_) {
             for (std::size_t client = 0; client < game_.client_count(); ++client) {
@@ -284,7 +284,7 @@ class BagGame {
 };
 
 /// What the server sent in a game in which all end equal.
-[[nodiscard]] std::vector<SeenDatagram> played(const Play& play) {
+[[nodiscard]] std::vector<Datagram> played(const Play& play) {
     BagGame bags(play);
     for (int tick = 0; tick < 400; ++tick) {
         if (tick == 200) {
@@ -370,7 +370,7 @@ TEST_CASE(
         play.loss = seed % 3 == 0 ? 0 : 0.05 * static_cast<double>(seed % 5);
         play.cap = seed % 4 == 3 ? 60'000 : 0;
         play.pay_percent = seed % 2 == 0 ? 60 : 5;
-        const std::vector<SeenDatagram> expected = played(play);
+        const std::vector<Datagram> expected = played(play);
         for (const SharingLevel sharing :
              {SharingLevel::Off, SharingLevel::Pieces, SharingLevel::Payloads}) {
             play.sharing = sharing;

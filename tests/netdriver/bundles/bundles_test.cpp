@@ -165,8 +165,8 @@ namespace {
 
 /// What a server sends, while as many pawns change as find room under its cap, or more: several
 /// packets in each tick, some of which are lost.
-[[nodiscard]] std::vector<SeenDatagram> played_with_loss(SharingLevel sharing,
-                                                         std::uint32_t bytes_per_second) {
+[[nodiscard]] std::vector<Datagram> played_with_loss(SharingLevel sharing,
+                                                     std::uint32_t bytes_per_second) {
     NetFixtureOptions options = capped_options(bytes_per_second);
     options.sharing = sharing;
     options.link.loss = 0.1;
@@ -220,10 +220,10 @@ TEST_CASE("Bundles: who has a cap copies them while all that changed finds room"
 TEST_CASE("Bundles: they change no packet, under a cap or without, whatever is lost",
           "[netdriver][bundles][bandwidth]") {
     const std::uint32_t cap = GENERATE(0u, 8'000u, 30'000u, 200'000u);
-    const std::vector<SeenDatagram> alone = played_with_loss(SharingLevel::Off, cap);
+    const std::vector<Datagram> alone = played_with_loss(SharingLevel::Off, cap);
     for (const SharingLevel sharing :
          {SharingLevel::Pieces, SharingLevel::Payloads, SharingLevel::Bundles}) {
-        const std::vector<SeenDatagram> sent = played_with_loss(sharing, cap);
+        const std::vector<Datagram> sent = played_with_loss(sharing, cap);
         REQUIRE(sent.size() == alone.size());
         for (std::size_t i = 0; i < sent.size(); ++i) {
             REQUIRE(sent[i].bytes == alone[i].bytes);

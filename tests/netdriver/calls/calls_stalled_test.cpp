@@ -179,7 +179,7 @@ TEST_CASE("Calls: the goodbye of a client that is closed for them says so", "[ne
     CHECK(game.net.client(1).driver.state() == ConnectionState::Closed);
     CHECK(game.net.client(1).driver.close_reason() == CloseReason::CallsStalled);
     const auto& sent = game.net.server().transport.sent;
-    const auto goodbye = std::find_if(sent.rbegin(), sent.rend(), [](const SeenDatagram& datagram) {
+    const auto goodbye = std::find_if(sent.rbegin(), sent.rend(), [](const Datagram& datagram) {
         return datagram.peer == CallFixture::client_peer(1) && datagram.bytes.size() > 20;
     });
     REQUIRE(goodbye != sent.rend());

@@ -16,6 +16,7 @@
 #include "support/hostile/packet_forge.h"
 #include "support/types/test_layout.h"
 #include "support/worlds/joined_client.h"
+#include "support/worlds/typed_world.h"
 
 namespace replayout::test {
 namespace {
@@ -61,18 +62,13 @@ struct Mill {
         .build();
 }
 
-class MillWorld final : public NetWorld {
+class MillWorld final : public SoleWorld<Mill> {
   public:
-    void* object_memory(ObjectHandle) override { return &mill; }
-    ObjectHandle spawn(const SpawnInfo&) override { return ObjectHandle{1}; }
-    void despawn(ObjectHandle, ChannelCloseReason) override { is_gone = true; }
     bool may_run_call(ObjectHandle, const Function&, bool is_last) override {
         return is_ready || is_last;
     }
 
-    Mill mill;
     bool is_ready = true;
-    bool is_gone = false;
 };
 
 /// The number, and a set of no grain: all of the default go.
@@ -119,7 +115,7 @@ class Miller {
     }
     void tick() { client_.tick(); }
     [[nodiscard]] bool is_joined() const { return client_.is_joined(); }
-    [[nodiscard]] const std::vector<std::uint32_t>& heard() const { return world.mill.heard; }
+    [[nodiscard]] const std::vector<std::uint32_t>& heard() const { return world.object.heard; }
 
     MillWorld world;
 
@@ -160,7 +156,7 @@ TEST_CASE("Put off calls, of a server: a client runs a packet's over several dis
     miller.give(
         20, {},
         block_of(1, make_block(1, {1}, [](BitWriter& writer) { writer.write_bits(70, 32); })));
-    CHECK(miller.world.mill.speed == 70);
+    CHECK(miller.world.object.speed == 70);
     CHECK(miller.heard().size() < 20);
     run_all(miller, 40);
     CHECK(miller.is_joined());

@@ -73,7 +73,7 @@ TEST_CASE("Remote functions: sharing and validation change no byte", "[netdriver
         CHECK(heard(net.client(0), "boom").back() == 59);
         return net.server().transport.sent;
     };
-    const std::vector<SeenDatagram> first = record(true, true);
+    const std::vector<Datagram> first = record(true, true);
     CHECK(first == record(false, true));
     CHECK(first == record(true, false));
 }

@@ -5,8 +5,6 @@
 #include <replayout/netdriver/loopback_transport.h>
 #include <replayout/netdriver/net_driver.h>
 
-#include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,6 +16,7 @@
 #include "support/types/delta_types.h"
 #include "support/types/test_layout.h"
 #include "support/worlds/class_game.h"
+#include "support/worlds/typed_world.h"
 
 namespace replayout::test {
 namespace {
@@ -50,24 +49,6 @@ struct Ledger {
         .property<&Ledger::row>()
         .build();
 }
-
-class World final : public NetWorld {
-  public:
-    explicit World(std::uint64_t first_handle) : next_handle_(first_handle) {}
-
-    void* object_memory(ObjectHandle object) override { return objects.at(object).get(); }
-    ObjectHandle spawn(const SpawnInfo&) override {
-        const ObjectHandle handle{next_handle_++};
-        objects[handle] = std::make_unique<Ledger>();
-        return handle;
-    }
-    void despawn(ObjectHandle object, ChannelCloseReason) override { objects.erase(object); }
-
-    std::map<ObjectHandle, std::unique_ptr<Ledger>> objects;
-
-  private:
-    std::uint64_t next_handle_;
-};
 
 [[nodiscard]] ClassGameOptions bad_network_for_ledgers(std::uint64_t seed) {
     ClassGameOptions options;
@@ -104,8 +85,8 @@ struct Line {
     TestLayout layout;
     LoopbackNetwork network{{2'048, 1u << 17}, std::pmr::get_default_resource()};
     ScriptedTransport transport{network.endpoint(PeerId{1})};
-    World server_world{1};
-    World client_world{1'000};
+    TypedWorld<Ledger> server_world{1};
+    TypedWorld<Ledger> client_world{1'000};
     NetDriver server{NetDriverSettings(), transport, server_world};
     NetDriver client{NetDriverSettings(), network.endpoint(PeerId{2}), client_world};
 };
@@ -220,8 +201,8 @@ TEST_CASE("Lost opens: a large value that arrives before its open goes on from w
         INFO("value " << which);
         Line line;
         const LostOpens sent(line);
-        const ObjectHandle handle = line.server_world.spawn({NetGUID(), *line.layout});
-        Ledger& ledger = *line.server_world.objects.at(handle);
+        const ObjectHandle handle = line.server_world.add();
+        Ledger& ledger = line.server_world.at(handle);
         (void)line.server.add_object(*line.layout, handle);
         line.tick(1);
         fill(ledger, which, 0);
@@ -234,8 +215,8 @@ TEST_CASE("Lost opens: a large value that arrives before its open goes on from w
         line.tick(60);
         CHECK(sent.open_count == 3);
         CHECK(line.server.is_settled());
-        REQUIRE(line.client_world.objects.size() == 1);
-        CHECK((*line.client_world.objects.begin()->second == ledger));
+        REQUIRE(line.client_world.object_count() == 1);
+        CHECK((line.client_world.first() == ledger));
     }
 }
 
@@ -245,8 +226,8 @@ TEST_CASE("Lost opens: a large value that arrived waits for the open, however of
         INFO("value " << which);
         Line line;
         const LostOpens sent(line);
-        const ObjectHandle handle = line.server_world.spawn({NetGUID(), *line.layout});
-        Ledger& ledger = *line.server_world.objects.at(handle);
+        const ObjectHandle handle = line.server_world.add();
+        Ledger& ledger = line.server_world.at(handle);
         (void)line.server.add_object(*line.layout, handle);
         line.tick(1);
         fill(ledger, which, 0);
@@ -255,8 +236,8 @@ TEST_CASE("Lost opens: a large value that arrived waits for the open, however of
         // Of the struct with deltas, two in its only message; of an array that message, and once
         // more what it is, as its first block was lost with the open.
         CHECK(sent.large_count == 2);
-        REQUIRE(line.client_world.objects.size() == 1);
-        CHECK((*line.client_world.objects.begin()->second == ledger));
+        REQUIRE(line.client_world.object_count() == 1);
+        CHECK((line.client_world.first() == ledger));
     }
 }
 

@@ -43,7 +43,7 @@ class RandomStage {
             act_times(early_count);
             game_.tick([&] { act_times(early_count == 0 ? random_.below(4) : 0); });
             for (const ObjectHandle object : std::exchange(torn_off_, {})) {
-                game_.server().world.erase(object);
+                game_.server().world.remove(object);
             }
         }
         game_.tick(RandomRates::ticks_until_looked);
@@ -79,7 +79,7 @@ class RandomStage {
             const auto kept_count =
                 static_cast<std::size_t>(std::count(told.begin(), told.end(), "despawn: tear-off"));
             CHECK(shown_count + kept_count + std::size(SpawnGame::map_names) ==
-                  game_.client(client).world.props().size());
+                  game_.client(client).world.objects().size());
         }
     }
 

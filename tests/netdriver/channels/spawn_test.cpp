@@ -24,7 +24,7 @@ class BarrelHandler final : public SpawnHandler {
     }
     void despawn(ObjectHandle object, ChannelCloseReason reason) override {
         told.push_back("handler: " + std::string(to_string(reason)));
-        world_.erase(object);
+        world_.remove(object);
     }
 
     bool is_refusing = false;
@@ -284,7 +284,7 @@ TEST_CASE("Tear-off: who has the object gets all of it, and keeps it", "[netdriv
     game.prop(prop).hp = 1;
     game.server().driver.tear_off(game.id_of(prop));
     game.tick();
-    game.server().world.erase(prop);  // its memory is not asked for any more
+    game.server().world.remove(prop);  // its memory is not asked for any more
     const std::size_t late = game.join();
     REQUIRE(game.settle());
     PropHost& host = game.client(client);

@@ -297,7 +297,7 @@ class FamilyStage {
                 }
             }
             CHECK(shown_count + std::size(SpawnGame::map_names) ==
-                  game_.client(client).world.props().size());
+                  game_.client(client).world.objects().size());
         }
     }
 
@@ -370,7 +370,7 @@ class FamilyStage {
         }
         game_.remove(object);
         for (const ObjectHandle each : gone) {
-            game_.server().world.erase(each);
+            game_.server().world.remove(each);
             std::erase_if(parts_, [&](const Part& part) { return part.object == each; });
         }
     }

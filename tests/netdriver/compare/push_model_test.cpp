@@ -19,6 +19,7 @@
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
 #include "support/networks/scripted_transport.h"
+#include "support/worlds/typed_world.h"
 
 namespace replayout::test {
 namespace {
@@ -54,31 +55,6 @@ struct Beacon {
     REQUIRE(layout);
     return std::move(*layout);
 }
-
-class BeaconWorld final : public NetWorld {
-  public:
-    explicit BeaconWorld(std::uint64_t first_handle) : next_handle_(first_handle) {}
-
-    ObjectHandle add() {
-        const ObjectHandle handle{next_handle_++};
-        beacons_[handle] = std::make_unique<Beacon>();
-        return handle;
-    }
-    [[nodiscard]] Beacon& at(ObjectHandle handle) { return *beacons_.at(handle); }
-
-    void* object_memory(ObjectHandle object) override {
-        ++lookup_count;
-        return beacons_.at(object).get();
-    }
-    ObjectHandle spawn(const SpawnInfo&) override { return add(); }
-    void despawn(ObjectHandle object, ChannelCloseReason) override { beacons_.erase(object); }
-
-    std::uint64_t lookup_count = 0;
-
-  private:
-    std::map<ObjectHandle, std::unique_ptr<Beacon>> beacons_;
-    std::uint64_t next_handle_;
-};
 
 struct GameOptions {
     bool is_pushed = true;
@@ -126,7 +102,7 @@ class BeaconGame {
     void remove(ObjectHandle handle) {
         server.remove_object(ids.at(handle));
         ids.erase(handle);
-        server_world.despawn(handle, ChannelCloseReason::Destroyed);
+        server_world.remove(handle);
     }
     [[nodiscard]] Beacon& beacon(ObjectHandle handle) { return server_world.at(handle); }
     [[nodiscard]] const Beacon& beacon_on_client(ObjectHandle handle) {
@@ -182,19 +158,19 @@ class BeaconGame {
 
   public:
     ScriptedTransport server_transport;
-    BeaconWorld server_world;
+    TypedWorld<Beacon> server_world;
     NetDriver server;
     std::map<ObjectHandle, NetObjectId> ids;
 
   private:
-    BeaconWorld client_world_;
+    TypedWorld<Beacon> client_world_;
     NetDriver client_;
 };
 
 /// Edits at random, each marked; what the server sent, in order. With the same seed the calls are
 /// the same, except that a polled property is not marked.
-[[nodiscard]] std::vector<SeenDatagram> play_at_random(const GameOptions& options,
-                                                       std::uint32_t ticks) {
+[[nodiscard]] std::vector<Datagram> play_at_random(const GameOptions& options,
+                                                   std::uint32_t ticks) {
     BeaconGame game(options);
     SeededRandom random(options.seed);
     std::vector<ObjectHandle> beacons{game.add(), game.add(), game.add()};

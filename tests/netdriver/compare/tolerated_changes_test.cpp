@@ -312,7 +312,7 @@ TEST_CASE("Tolerated changes: while all creeps, a client is never further behind
     const SeedRange seeds = seed_range(1, 4);
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
         INFO("seed " << seed);
-        std::vector<std::vector<SeenDatagram>> sent;
+        std::vector<std::vector<Datagram>> sent;
         for (const bool is_sharing : {true, false}) {
             ClassGameOptions options;
             options.seed = seed;

@@ -270,7 +270,7 @@ TEST_CASE("Update frequency: a torn off object is sent as it is at its end", "[n
     game.prop(prop).hp = 1;
     game.server().driver.tear_off(game.id_of(prop));
     game.tick();
-    game.server().world.erase(prop);  // its memory is not asked for any more
+    game.server().world.remove(prop);  // its memory is not asked for any more
     REQUIRE(game.settle());
     CHECK(game.client(0).world.told.back() == "despawn: tear-off");
     CHECK(game.client(0).world.at(shown).hp == 1);

@@ -16,44 +16,38 @@
 #include "support/checks/catch.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/networks/passing_transport.h"
 #include "support/worlds/spawn_game.h"
 
 namespace replayout::test {
 namespace {
 
 /// Reads all that has arrived before it hands over the first of it.
-class ShufflingTransport final : public Transport {
+class ShufflingTransport final : public PassingTransport {
   public:
     ShufflingTransport(Transport& transport, std::uint64_t seed)
-        : transport_(transport), random_(seed) {}
+        : PassingTransport(transport), random_(seed) {}
 
-    [[nodiscard]] std::size_t datagram_bytes_max() const noexcept override {
-        return transport_.datagram_bytes_max();
-    }
-    void send(PeerId peer, std::span<const std::byte> datagram) override {
-        transport_.send(peer, datagram);
-    }
     [[nodiscard]] std::size_t receive(PeerId& peer, std::span<std::byte> buffer) override {
-        for (std::size_t size = transport_.receive(peer, buffer); size != nothing_received;
-             size = transport_.receive(peer, buffer)) {
-            arrived_.emplace_back(peer, to_bytes(buffer.first(size)));
+        for (std::size_t size = PassingTransport::receive(peer, buffer); size != nothing_received;
+             size = PassingTransport::receive(peer, buffer)) {
+            arrived_.push_back({peer, to_bytes(buffer.first(size))});
         }
         if (arrived_.empty()) {
             return nothing_received;
         }
         const std::uint32_t which = random_.below(static_cast<std::uint32_t>(arrived_.size()));
         std::swap(arrived_[which], arrived_.back());
-        const auto [from, bytes] = std::move(arrived_.back());
+        const Datagram datagram = std::move(arrived_.back());
         arrived_.pop_back();
-        peer = from;
-        std::copy(bytes.begin(), bytes.end(), buffer.begin());
-        return bytes.size();
+        peer = datagram.peer;
+        std::copy(datagram.bytes.begin(), datagram.bytes.end(), buffer.begin());
+        return datagram.bytes.size();
     }
 
   private:
-    Transport& transport_;
     SeededRandom random_;
-    std::vector<std::pair<PeerId, Bytes>> arrived_;
+    std::vector<Datagram> arrived_;
 };
 
 /// Plays a world of many packets a tick; tells what was lost on its way to the client.
@@ -92,7 +86,7 @@ class ShufflingTransport final : public Transport {
     }
     REQUIRE(server.driver.is_settled());
     std::size_t equal = 0;
-    for (const auto& [handle, prop] : client.world.props()) {
+    for (const auto& [handle, prop] : client.world.objects()) {
         equal += prop->hp == 19 ? 1u : 0u;
     }
     CHECK(equal == props.size());

@@ -21,31 +21,28 @@
 #include "support/types/test_layout.h"
 #include "support/worlds/call_game.h"
 #include "support/worlds/class_game.h"
+#include "support/worlds/typed_world.h"
 
 namespace replayout::test {
 namespace {
 
 /// Its object has memory as long as the test wants it to.
-class LooseWorld final : public NetWorld {
+class LooseWorld final : public SoleWorld<Turret> {
   public:
+    LooseWorld() { object.world = &heard_; }
+
     void* object_memory(ObjectHandle) override {
         if (during_question) {
             during_question();
         }
-        return has_memory ? &turret : nullptr;
+        return has_memory ? &object : nullptr;
     }
-    ObjectHandle spawn(const SpawnInfo&) override { return ObjectHandle{7}; }
-    void despawn(ObjectHandle, ChannelCloseReason) override {}
 
-    Turret turret;
     bool has_memory = true;
     std::function<void()> during_question;
 
   private:
     CallWorld heard_{1};
-
-  public:
-    LooseWorld() { turret.world = &heard_; }
 };
 
 struct LooseGame {
@@ -54,7 +51,7 @@ struct LooseGame {
         REQUIRE(client.add_layout(turret_layout()));
         REQUIRE(server.listen());
         REQUIRE(client.connect(PeerId{1}, now));
-        id = server.add_object(turret_layout(), ObjectHandle{7});
+        id = server.add_object(turret_layout(), LooseWorld::handle);
         tick(4);
         REQUIRE(server.is_settled());
     }
@@ -123,19 +120,19 @@ TEST_CASE("Misuse: a client calls nothing while it is asked for the memory of an
     game.client_world.during_question = [&] {
         REQUIRE(++asked < 50);
         results.push_back(
-            game.client.call<&Turret::multicast_boom>(ObjectHandle{7}, Order{1, {}, ""}));
+            game.client.call<&Turret::multicast_boom>(LooseWorld::handle, Order{1, {}, ""}));
     };
-    CHECK(game.client.call<&Turret::multicast_boom>(ObjectHandle{7}, Order{2, {}, ""}) ==
+    CHECK(game.client.call<&Turret::multicast_boom>(LooseWorld::handle, Order{2, {}, ""}) ==
           CallResult::Ran);
-    game.server_world.turret.power = 5;
+    game.server_world.object.power = 5;
     game.tick(3);
     game.client_world.during_question = nullptr;
     REQUIRE_FALSE(results.empty());
     for (const CallResult result : results) {
         CHECK(result == CallResult::Misused);
     }
-    CHECK(game.client_world.turret.power == 5);
-    CHECK(game.client_world.turret.heard.size() == 1);
+    CHECK(game.client_world.object.power == 5);
+    CHECK(game.client_world.object.heard.size() == 1);
     if (Refusals::are_told) {
         CHECK(refusals.count("call_function: called from within object_memory()") ==
               results.size());
@@ -165,7 +162,7 @@ TEST_CASE("Misuse: settings without a memory resource get the default one, and a
     NetDriver driver(settings, network.endpoint(PeerId{1}), world);
     REQUIRE(driver.add_layout(turret_layout()));
     REQUIRE(driver.listen());
-    CHECK(driver.add_object(turret_layout(), ObjectHandle{7}).generation != 0);
+    CHECK(driver.add_object(turret_layout(), LooseWorld::handle).generation != 0);
     driver.tick_flush(NetTime::from_milliseconds(1));
     CHECK(refusals.line_count("NetDriverSettings::resource is null") == 1);
 }
@@ -180,11 +177,11 @@ TEST_CASE("Misuse: a call of an object without memory is not made, on either end
     CHECK(game.server.call_function(game.id, "server_reset") == CallResult::Misused);
     game.server_world.has_memory = true;
     game.client_world.has_memory = false;
-    CHECK(game.client.call<&Turret::multicast_boom>(ObjectHandle{7}, Order{2, {}, ""}) ==
+    CHECK(game.client.call<&Turret::multicast_boom>(LooseWorld::handle, Order{2, {}, ""}) ==
           CallResult::Misused);
     game.client_world.has_memory = true;
     game.tick(4);
-    CHECK(game.client_world.turret.heard.empty());
+    CHECK(game.client_world.object.heard.empty());
     CHECK(game.server.is_settled());
     if (Refusals::are_told) {
         CHECK(refusals.count("call_function: object_memory() of the world is null for object 0.1, "
@@ -198,7 +195,7 @@ TEST_CASE("Misuse: an object that is removed or hidden without memory after a ca
     for (const bool is_hidden : {false, true}) {
         LooseGame game;
         const Refusals refusals;
-        game.server_world.turret.power = 9;
+        game.server_world.object.power = 9;
         REQUIRE(game.server.call<&Turret::multicast_boom>(game.id, Order{1, {}, ""}) ==
                 CallResult::Sent);
         game.server_world.has_memory = false;
@@ -215,7 +212,7 @@ TEST_CASE("Misuse: an object that is removed or hidden without memory after a ca
         game.server_world.has_memory = true;
         game.tick(6);
         CHECK(game.server.is_settled());
-        CHECK(game.client_world.turret.heard.size() == 1);
+        CHECK(game.client_world.object.heard.size() == 1);
     }
 }
 
@@ -252,11 +249,11 @@ TEST_CASE("Misuse: the roles of objects that are not there are nobody's", "[netd
     LoopbackNetwork network({}, std::pmr::get_default_resource());
     LooseWorld world;
     const NetDriver idle({}, network.endpoint(PeerId{1}), world);
-    CHECK(idle.role_of(ObjectHandle{7}).role == NetRole::None);
-    CHECK(game.server.role_of(ObjectHandle{7}).role == NetRole::None);
+    CHECK(idle.role_of(LooseWorld::handle).role == NetRole::None);
+    CHECK(game.server.role_of(LooseWorld::handle).role == NetRole::None);
     CHECK(game.server.role_for(PeerId{2}, {90, 1}).role == NetRole::None);
     CHECK(game.client.role_of(ObjectHandle{8}).role == NetRole::None);
-    CHECK(game.client.role_of(ObjectHandle{7}).role == NetRole::SimulatedProxy);
+    CHECK(game.client.role_of(LooseWorld::handle).role == NetRole::SimulatedProxy);
 }
 
 TEST_CASE("Misuse: numbers that are no enumerator are refused, with the object's name",

@@ -218,7 +218,7 @@ class MistakenGame {
         REQUIRE(net_.settle());
     }
 
-    [[nodiscard]] const std::vector<SeenDatagram>& sent() { return net_.server().transport.sent; }
+    [[nodiscard]] const std::vector<Datagram>& sent() { return net_.server().transport.sent; }
     void check_clients() {
         for (const ObjectHandle handle : turrets_) {
             for (std::size_t client = 0; client < 2; ++client) {

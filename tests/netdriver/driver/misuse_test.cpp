@@ -17,6 +17,7 @@
 #include "support/checks/log_spy.h"
 #include "support/checks/refusals.h"
 #include "support/worlds/call_game.h"
+#include "support/worlds/typed_world.h"
 
 namespace replayout::test {
 namespace {
@@ -27,32 +28,20 @@ struct Stranger {
 };
 
 /// A world that may lose the memory of what it holds.
-class ForgetfulWorld final : public NetWorld {
+class ForgetfulWorld final : public TypedWorld<Turret> {
   public:
-    explicit ForgetfulWorld(std::uint64_t first_handle) : next_handle_(first_handle) {}
-
-    ObjectHandle make() {
-        const ObjectHandle handle{next_handle_++};
-        objects_[handle] = std::make_unique<Turret>();
-        objects_[handle]->world = &heard_;
-        return handle;
+    explicit ForgetfulWorld(std::uint64_t first_handle) : TypedWorld(first_handle) {
+        on_made = [this](ObjectHandle, Turret& turret) { turret.world = &heard_; };
     }
-    [[nodiscard]] Turret& at(ObjectHandle handle) { return *objects_.at(handle); }
-    [[nodiscard]] ObjectHandle first() const { return objects_.begin()->first; }
 
     void* object_memory(ObjectHandle handle) override {
-        const auto found = objects_.find(handle);
-        return is_forgetful || found == objects_.end() ? nullptr : found->second.get();
+        return is_forgetful ? nullptr : find(handle);
     }
-    ObjectHandle spawn(const SpawnInfo&) override { return make(); }
-    void despawn(ObjectHandle handle, ChannelCloseReason) override { objects_.erase(handle); }
 
     bool is_forgetful = false;
 
   private:
-    std::map<ObjectHandle, std::unique_ptr<Turret>> objects_;
     CallWorld heard_{1};  // for what turrets hear
-    std::uint64_t next_handle_;
 };
 
 struct ForgetfulGame {
@@ -61,7 +50,7 @@ struct ForgetfulGame {
         REQUIRE(client.add_layout(turret_layout()));
         REQUIRE(server.listen());
         REQUIRE(client.connect(PeerId{1}, now));
-        object = server_world.make();
+        object = server_world.add();
         id = server.add_object(turret_layout(), object);
         tick(4);
         REQUIRE(server.is_settled());
@@ -306,7 +295,7 @@ TEST_CASE("Misuse: an object without memory is left as it was, and named", "[net
     // It is looked at as soon as it is there again.
     game.server_world.is_forgetful = false;
     game.tick(4);
-    CHECK(game.client_world.at(game.client_world.first()).power == 7);
+    CHECK(game.client_world.first().power == 7);
     CHECK(game.server.is_settled());
 }
 
@@ -314,7 +303,7 @@ TEST_CASE("Misuse: a client without the memory of an object skips what comes for
           "[netdriver][misuse]") {
     ForgetfulGame game;
     const Refusals refusals;
-    const ObjectHandle shown = game.client_world.first();
+    const ObjectHandle shown = game.client_world.objects().begin()->first;
     game.client_world.is_forgetful = true;
     game.server_world.at(game.object).power = 7;
     Order order;
@@ -342,11 +331,11 @@ TEST_CASE("Misuse: if the clock goes back, no time passes", "[netdriver][misuse]
     game.server_world.at(game.object).power = 7;
     game.tick(2);
     CHECK(refusals.count("now went back by 3599967000 us") == (Refusals::are_told ? 4 : 0));
-    CHECK(game.client_world.at(game.client_world.first()).power == 7);
+    CHECK(game.client_world.first().power == 7);
     game.now = real;
     game.server_world.at(game.object).power = 8;
     game.tick(4);
-    CHECK(game.client_world.at(game.client_world.first()).power == 8);
+    CHECK(game.client_world.first().power == 8);
     CHECK(game.server.is_settled());
 }
 

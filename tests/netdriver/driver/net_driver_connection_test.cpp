@@ -477,12 +477,12 @@ TEST_CASE("NetDriver: packets of a session before are dropped", "[netdriver][net
     net.server().transport.is_recording = true;
     REQUIRE(net.settle());
     net.tick_for_ms(2'500);
-    const std::vector<SeenDatagram> from_client = net.client(0).transport.sent;
-    const std::vector<SeenDatagram> from_server = net.server().transport.sent;
+    const std::vector<Datagram> from_client = net.client(0).transport.sent;
+    const std::vector<Datagram> from_server = net.server().transport.sent;
     net.restart(0);
     REQUIRE(net.settle());
     // All but the hello of the old session, which would begin it anew.
-    for (const SeenDatagram& datagram : from_client) {
+    for (const Datagram& datagram : from_client) {
         const auto packet = parse_packet(datagram.bytes);
         if (packet && !packet->has_control()) {
             net.network()
@@ -490,7 +490,7 @@ TEST_CASE("NetDriver: packets of a session before are dropped", "[netdriver][net
                 .send(NetFixture::server_peer, datagram.bytes);
         }
     }
-    for (const SeenDatagram& datagram : from_server) {
+    for (const Datagram& datagram : from_server) {
         net.network()
             .endpoint(NetFixture::server_peer)
             .send(NetFixture::client_peer(0), datagram.bytes);

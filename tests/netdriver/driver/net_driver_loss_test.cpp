@@ -304,7 +304,7 @@ TEST_CASE("NetDriver: over a network that loses, repeats and reorders, all clien
 namespace {
 
 /// Every datagram that the server sent in a game of some length.
-[[nodiscard]] std::vector<SeenDatagram> play(std::uint64_t seed, SharingLevel sharing) {
+[[nodiscard]] std::vector<Datagram> play(std::uint64_t seed, SharingLevel sharing) {
     NetFixtureOptions options = bad_network(seed);
     options.sharing = sharing;
     NetFixture net(options);
@@ -319,7 +319,7 @@ namespace {
     return std::move(net.server().transport.sent);
 }
 
-void check_equal(const std::vector<SeenDatagram>& left, const std::vector<SeenDatagram>& right) {
+void check_equal(const std::vector<Datagram>& left, const std::vector<Datagram>& right) {
     REQUIRE(left.size() == right.size());
     for (std::size_t i = 0; i < left.size(); ++i) {
         REQUIRE(left[i].peer == right[i].peer);
@@ -332,7 +332,7 @@ void check_equal(const std::vector<SeenDatagram>& left, const std::vector<SeenDa
 TEST_CASE("NetDriver: sharing changes no byte", "[netdriver][net_driver]") {
     for (std::uint64_t seed = 1; seed <= 4; ++seed) {
         INFO("seed " << seed);
-        const std::vector<SeenDatagram> bundles = play(seed, SharingLevel::Bundles);
+        const std::vector<Datagram> bundles = play(seed, SharingLevel::Bundles);
         for (const SharingLevel less :
              {SharingLevel::Payloads, SharingLevel::Pieces, SharingLevel::Off}) {
             check_equal(bundles, play(seed, less));

@@ -29,7 +29,7 @@ void check_all_equal(NetFixture& net, std::size_t client_count) {
 }
 
 /// Every datagram of the server, in order.
-std::vector<SeenDatagram> record_session(bool is_sharing) {
+std::vector<Datagram> record_session(bool is_sharing) {
     NetFixtureOptions options;
     options.sharing = sharing_level(is_sharing);
     options.link.loss = 0.1;

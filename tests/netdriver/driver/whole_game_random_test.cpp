@@ -27,6 +27,7 @@
 #include "support/networks/scripted_transport.h"
 #include "support/types/random_rates.h"
 #include "support/types/test_layout.h"
+#include "support/worlds/typed_world.h"
 
 namespace replayout::test {
 namespace {
@@ -97,26 +98,18 @@ struct Ship {
     return *layout;
 }
 
-class Sea final : public NetWorld {
+class Sea final : public TypedWorld<Ship> {
   public:
-    explicit Sea(std::uint64_t first_handle) : next_handle_(first_handle) {}
-
-    ObjectHandle add() {
-        const ObjectHandle handle{next_handle_++};
-        ships[handle] = std::make_unique<Ship>();
-        ships[handle]->on_call = on_call ? &on_call : nullptr;
-        return handle;
+    explicit Sea(std::uint64_t first_handle) : TypedWorld(first_handle) {
+        on_made = [this](ObjectHandle, Ship& ship) { ship.on_call = on_call ? &on_call : nullptr; };
     }
-    void* object_memory(ObjectHandle object) override { return ships.at(object).get(); }
-    ObjectHandle spawn(const SpawnInfo&) override { return add(); }
-    void despawn(ObjectHandle object, ChannelCloseReason) override { ships.erase(object); }
+
     bool is_net_relevant_for(ObjectHandle object, PeerId peer) override {
         return (object.value * 31 + peer.value * 17 + whim) / 7 % 2 == 0;
     }
     void peer_joined(PeerId) override { react(); }
     void peer_left(PeerId, CloseReason) override { react(); }
 
-    std::map<ObjectHandle, std::unique_ptr<Ship>> ships;
     std::function<void()> on_call;  // the server's alone
     std::uint64_t whim = 0;
 
@@ -126,8 +119,6 @@ class Sea final : public NetWorld {
             on_call();
         }
     }
-
-    std::uint64_t next_handle_;
 };
 
 struct Host {
@@ -202,7 +193,7 @@ class WholeGame {
               server_->memory.bytes_in_use());
     }
 
-    [[nodiscard]] const std::vector<SeenDatagram>& sent() const { return server_->transport.sent; }
+    [[nodiscard]] const std::vector<Datagram>& sent() const { return server_->transport.sent; }
     [[nodiscard]] std::uint32_t reaction_count() const noexcept { return reaction_count_; }
 
   private:
@@ -284,12 +275,12 @@ class WholeGame {
     }
     void call_from_clients() {
         for (const std::unique_ptr<Host>& host : clients_) {
-            if (host->driver.state() != ConnectionState::Joined || host->sea.ships.empty()) {
+            if (host->driver.state() != ConnectionState::Joined || host->sea.objects().empty()) {
                 continue;
             }
-            const auto count = static_cast<std::uint32_t>(host->sea.ships.size());
+            const auto count = static_cast<std::uint32_t>(host->sea.objects().size());
             const ObjectHandle ship =
-                std::next(host->sea.ships.begin(), random_.below(count))->first;
+                std::next(host->sea.objects().begin(), random_.below(count))->first;
             const Command order{++count_, {}, "left"};
             if (host->driver.role_of(ship).is_owned) {
                 (void)host->driver.call_function(ship, "server_steer", &order);
@@ -322,7 +313,7 @@ class WholeGame {
         }
         return found;
     }
-    [[nodiscard]] Ship& ship(ObjectHandle handle) { return *server_->sea.ships.at(handle); }
+    [[nodiscard]] Ship& ship(ObjectHandle handle) { return server_->sea.at(handle); }
     [[nodiscard]] Vector3 anywhere() {
         Vector3 place;
         place.x = static_cast<float>(random_.below(400)) - 100;
@@ -568,7 +559,7 @@ class WholeGame {
         if (!is_relevant) {
             return;
         }
-        const Ship& there = *host.sea.ships.at(found_on(handle));
+        const Ship& there = host.sea.at(found_on(handle));
         const Ship& here = ship(handle);
         CHECK(there.course == here.course);
         CHECK((there.cargo == here.cargo));

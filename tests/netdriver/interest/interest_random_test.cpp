@@ -322,7 +322,7 @@ class RandomInterest {
                     CHECK(game_.find_on(client, part).is_null() != is_here);
                 }
             }
-            CHECK(game_.client(client).world.props().size() == count);
+            CHECK(game_.client(client).world.objects().size() == count);
         }
     }
     [[nodiscard]] Interest interest() { return driver_.interest(); }
@@ -526,7 +526,7 @@ TEST_CASE("Interest: nothing of an object goes to a client that may not see it",
                                       random.percent(50));
             }
         });
-        for (const SeenDatagram& datagram : net.server().transport.sent) {
+        for (const Datagram& datagram : net.server().transport.sent) {
             for (std::size_t i = 0; i < pawns.size(); ++i) {
                 if (contains_bits(datagram.bytes, static_cast<std::uint32_t>(marker_of(i)))) {
                     ++found;

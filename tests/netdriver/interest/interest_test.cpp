@@ -397,7 +397,7 @@ TEST_CASE("Interest: what enters and leaves in each tick stays at the client as 
     CHECK(client.world.at(kept).hp == stage.game.prop(door).hp);
     CHECK(stage.game.prop_on(0, prop).hp == stage.game.prop(prop).hp);
     CHECK(!stage.game.find_on(0, sleeper).is_null());
-    CHECK(client.world.props().size() == 2 + 2);  // door and lamp
+    CHECK(client.world.objects().size() == 2 + 2);  // door and lamp
     const std::size_t closed_count = count_told(client, "despawn: relevancy");
     CHECK(closed_count > 20);
     CHECK(closed_count + 3 == count_told(client, "find door") + count_told(client, "spawn"));
@@ -406,7 +406,7 @@ TEST_CASE("Interest: what enters and leaves in each tick stays at the client as 
     CHECK(stage.game.find_on(0, door).is_null());
     CHECK(client.world.contains(kept));
     CHECK(client.world.at(kept).hp > 300);  // what it was when it was seen last
-    CHECK(client.world.props().size() == 2);
+    CHECK(client.world.objects().size() == 2);
     CHECK(count_told(client, "despawn: relevancy") ==
           count_told(client, "find door") + count_told(client, "spawn"));
     // What ends while it is out of sight is told by its name, and what has none is gone already.
@@ -414,18 +414,18 @@ TEST_CASE("Interest: what enters and leaves in each tick stays at the client as 
     stage.game.remove(prop);
     REQUIRE(stage.game.settle());
     CHECK(count_told(client, "destroyed door") == 1);
-    CHECK(client.world.props().size() == 1);
+    CHECK(client.world.objects().size() == 1);
 
     const ObjectHandle corpse = stage.game.add(stage.game.layouts().prop());
     flicker(stage, 51, true, {corpse}, {});
     stage.game.prop(corpse).hp = 7;
     driver.tear_off(stage.id(corpse));
     stage.game.tick();
-    stage.game.server().world.erase(corpse);
+    stage.game.server().world.remove(corpse);
     REQUIRE(stage.game.settle());
     CHECK(count_told(client, "despawn: tear-off") == 1);
-    CHECK(client.world.props().size() == 2);  // the lamp, and what is its own now
-    CHECK(client.world.props().rbegin()->second->hp == 7);
+    CHECK(client.world.objects().size() == 2);  // the lamp, and what is its own now
+    CHECK(client.world.objects().rbegin()->second->hp == 7);
 }
 
 TEST_CASE("Interest: a world that moves takes no memory, and little of it for each pair",

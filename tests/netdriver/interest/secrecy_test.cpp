@@ -320,7 +320,7 @@ class SecretGame {
         }
     }
     void search() {
-        for (const SeenDatagram& datagram : game_.server_transport().sent) {
+        for (const Datagram& datagram : game_.server_transport().sent) {
             for_each_marked(datagram.bytes, [&](const MarkedValue& value) {
                 const Kind kind = static_cast<Kind>(value.kind);
                 const std::uint32_t seen = seen_by(datagram.peer, value);

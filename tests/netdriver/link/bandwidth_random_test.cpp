@@ -175,7 +175,7 @@ class BusyGame {
         transport.received.clear();
         for (Line& line : lines_) {
             std::size_t bytes = 0;
-            for (const SeenDatagram& datagram : transport.sent) {
+            for (const Datagram& datagram : transport.sent) {
                 bytes += datagram.peer == line.peer ? datagram.bytes.size() : 0;
             }
             line.meter.tick(bytes);

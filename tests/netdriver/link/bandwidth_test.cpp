@@ -36,7 +36,7 @@ void metered_tick(NetFixture& net, std::vector<ByteMeter>& meters) {
     transport.is_recording = false;
     transport.received.clear();
     std::vector<std::size_t> bytes(meters.size());
-    for (const SeenDatagram& datagram : transport.sent) {
+    for (const Datagram& datagram : transport.sent) {
         bytes[datagram.peer.value - NetFixture::client_peer(0).value] += datagram.bytes.size();
     }
     for (std::size_t i = 0; i < meters.size(); ++i) {

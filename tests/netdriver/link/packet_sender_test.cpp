@@ -8,18 +8,10 @@
 #include <vector>
 
 #include "support/checks/catch.h"
+#include "support/networks/tape_transport.h"
 
 namespace replayout::test {
 namespace {
-
-class NoTransport final : public Transport {
-  public:
-    [[nodiscard]] std::size_t datagram_bytes_max() const noexcept override { return 1'400; }
-    void send(PeerId, std::span<const std::byte>) override {}
-    [[nodiscard]] std::size_t receive(PeerId&, std::span<std::byte>) override {
-        return nothing_received;
-    }
-};
 
 /// A connection of 32,000 bytes a second: a bucket of 3,000, of which 725 in 100 ms are a share's.
 class Line {
@@ -82,7 +74,7 @@ class Line {
     }
 
     std::array<std::byte, 10'000> bytes_{};
-    NoTransport transport_;
+    TapeTransport transport_{1'400};
     NetStats stats_;
 
   public:

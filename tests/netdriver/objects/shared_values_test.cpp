@@ -149,8 +149,8 @@ void change(Battery& battery, SeededRandom& random, ObjectHandle target) {
 /// All datagrams of a server whose world never rests: objects come, change, are hidden and go,
 /// clients join, packets are lost, some clients have a cap.
 template <typename Object>
-[[nodiscard]] std::vector<SeenDatagram> play(BuildType build, std::uint64_t seed,
-                                             SharingLevel sharing, Executor* executor) {
+[[nodiscard]] std::vector<Datagram> play(BuildType build, std::uint64_t seed, SharingLevel sharing,
+                                         Executor* executor) {
     SeededRandom random(seed);
     ClassGameOptions options;
     options.seed = seed;
@@ -198,8 +198,7 @@ void check_twins(BuildType build) {
     const SeedRange seeds = seed_range(1, 6);
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
         CAPTURE(seed);
-        const std::vector<SeenDatagram> alone =
-            play<Object>(build, seed, SharingLevel::Off, nullptr);
+        const std::vector<Datagram> alone = play<Object>(build, seed, SharingLevel::Off, nullptr);
         for (const SharingLevel sharing :
              {SharingLevel::Pieces, SharingLevel::Payloads, SharingLevel::Bundles}) {
             CAPTURE(sharing);

@@ -15,6 +15,7 @@
 #include "support/hostile/forged_pawn.h"
 #include "support/hostile/forged_peer.h"
 #include "support/worlds/joined_client.h"
+#include "support/worlds/typed_world.h"
 
 namespace replayout::test {
 namespace {
@@ -40,19 +41,11 @@ void wait(ForgedServer& server, int milliseconds) {
 }
 
 /// A world of markers that writes down for what reason they went.
-class ReasonWorld final : public NetWorld {
+class ReasonWorld final : public TypedWorld<Marker> {
   public:
-    void* object_memory(ObjectHandle) override { return &marker_; }
-    ObjectHandle spawn(const SpawnInfo&) override { return ObjectHandle{++last_handle_}; }
-    void despawn(ObjectHandle, ChannelCloseReason reason) override { reasons.push_back(reason); }
     void destroy_named(std::string_view) override { ++ended_elsewhere_count; }
 
-    std::vector<ChannelCloseReason> reasons;
     int ended_elsewhere_count = 0;
-
-  private:
-    Marker marker_;
-    std::uint64_t last_handle_ = 0;
 };
 
 /// A client that was shown the door, object 5 on channel 1.
@@ -116,15 +109,16 @@ TEST_CASE("Shown objects: an end that was told stays told until the channel clos
             unloading.tell_end(guid);
         }
         leaving.close(ChannelCloseReason::Relevancy);
-        CHECK(leaving.world.reasons == Reasons{test.is_end_of_it ? ChannelCloseReason::Destroyed
-                                                                 : ChannelCloseReason::Relevancy});
+        CHECK(leaving.world.despawned == Reasons{test.is_end_of_it
+                                                     ? ChannelCloseReason::Destroyed
+                                                     : ChannelCloseReason::Relevancy});
         disconnecting.driver.disconnect(PeerId{1});
-        CHECK(disconnecting.world.reasons == Reasons{test.is_end_of_it
-                                                         ? ChannelCloseReason::Destroyed
-                                                         : ChannelCloseReason::Disconnected});
+        CHECK(disconnecting.world.despawned == Reasons{test.is_end_of_it
+                                                           ? ChannelCloseReason::Destroyed
+                                                           : ChannelCloseReason::Disconnected});
         // What goes for good anyway goes for the reason that its close gives.
         unloading.close(ChannelCloseReason::LevelUnloaded);
-        CHECK(unloading.world.reasons == Reasons{ChannelCloseReason::LevelUnloaded});
+        CHECK(unloading.world.despawned == Reasons{ChannelCloseReason::LevelUnloaded});
         CHECK(leaving.world.ended_elsewhere_count == 0);
     }
 }

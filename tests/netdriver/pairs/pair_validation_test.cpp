@@ -16,6 +16,7 @@
 #include "support/checks/seeded_random.h"
 #include "support/hostile/packet_forge.h"
 #include "support/worlds/net_fixture.h"
+#include "support/worlds/typed_world.h"
 
 namespace replayout::test {
 namespace {
@@ -139,7 +140,7 @@ class Game {
     std::vector<ObjectHandle> archives_;
 };
 
-[[nodiscard]] std::vector<SeenDatagram> play(const Script& script, bool is_validating) {
+[[nodiscard]] std::vector<Datagram> play(const Script& script, bool is_validating) {
     NetFixture net(rough(script, is_validating));
     net.server().transport.is_recording = true;
     Game game(net, script);
@@ -161,8 +162,8 @@ class Game {
 
 /// The session goes well, and its packets are the same with validation on and off.
 void check_session(const Script& script) {
-    const std::vector<SeenDatagram> with = play(script, true);
-    const std::vector<SeenDatagram> without = play(script, false);
+    const std::vector<Datagram> with = play(script, true);
+    const std::vector<Datagram> without = play(script, false);
     REQUIRE(with.size() > 200);
     REQUIRE(with.size() == without.size());
     for (std::size_t i = 0; i < with.size(); ++i) {
@@ -275,16 +276,6 @@ struct replayout::StructTraitsOf<replayout::test::Rumour> : replayout::DefaultSt
 namespace replayout::test {
 namespace {
 
-/// One object on each side, both with handle 1.
-class GossipWorld final : public NetWorld {
-  public:
-    [[nodiscard]] void* object_memory(ObjectHandle) override { return &gossip; }
-    [[nodiscard]] ObjectHandle spawn(const SpawnInfo&) override { return {1}; }
-    void despawn(ObjectHandle, ChannelCloseReason) override {}
-
-    Gossip gossip;
-};
-
 /// A server and a client that tell each other about one Gossip.
 class GossipSession {
   public:
@@ -301,7 +292,7 @@ class GossipSession {
         REQUIRE(client_.add_layout(*layout_));
         REQUIRE(server_.listen());
         REQUIRE(client_.connect(server_peer, now_));
-        (void)server_.add_object(*layout_, {1});
+        (void)server_.add_object(*layout_, server_world.handle);
     }
 
     void tick(int count = 10) {
@@ -330,8 +321,8 @@ class GossipSession {
     NetTime now_;
 
   public:
-    GossipWorld server_world;
-    GossipWorld client_world;
+    SoleWorld<Gossip> server_world;
+    SoleWorld<Gossip> client_world;
 
   private:
     NetDriver server_;
@@ -348,16 +339,16 @@ std::string failure_of(GossipSession& session) {
 TEST_CASE("PairValidation: a client that was told something else is found, and by name",
           "[netdriver][pair_validation]") {
     GossipSession session(true);
-    session.server_world.gossip = {1, {2}};
+    session.server_world.object = {1, {2}};
     CHECK(failure_of(session) == "");
-    CHECK(session.client_world.gossip.rumour.number == 2);
+    CHECK(session.client_world.object.rumour.number == 2);
 
     Rumour::is_lying = true;
-    session.server_world.gossip.rumour.number = 7;
+    session.server_world.object.rumour.number = 7;
     session.tick(1);
     Rumour::is_lying = false;
     const std::string failure = failure_of(session);
-    CHECK(session.client_world.gossip.rumour.number == 8);
+    CHECK(session.client_world.object.rumour.number == 8);
     CHECK(failure ==
           "pair validation: object 0 (id 1) of class \"Gossip\", \"rumour\" (handle 2): the "
           "receiver holds a struct Rumour, the object a struct Rumour, and that is not owed; "
@@ -367,12 +358,12 @@ TEST_CASE("PairValidation: a client that was told something else is found, and b
 
 TEST_CASE("PairValidation: is off when it is off", "[netdriver][pair_validation]") {
     GossipSession session(false);
-    session.server_world.gossip = {1, {2}};
+    session.server_world.object = {1, {2}};
     Rumour::is_lying = true;
     CHECK(failure_of(session) == "");
     Rumour::is_lying = false;
     CHECK(failure_of(session) == "");
-    CHECK(session.client_world.gossip.rumour.number == 3);
+    CHECK(session.client_world.object.rumour.number == 3);
 }
 
 TEST_CASE("PairValidation: a difference is found while other values are on their way",
@@ -380,13 +371,13 @@ TEST_CASE("PairValidation: a difference is found while other values are on their
     GossipSession session(true);
     session.tick();
     Rumour::is_lying = true;
-    session.server_world.gossip.rumour.number = 7;
+    session.server_world.object.rumour.number = 7;
     session.tick(1);
     Rumour::is_lying = false;
     // From now on rank changes at every tick, so that the pair is never exact.
     const std::string failure = failure_in([&] {
         for (int tick = 0; tick < 10; ++tick) {
-            ++session.server_world.gossip.rank;
+            ++session.server_world.object.rank;
             session.tick(1);
         }
     });

@@ -44,7 +44,7 @@ template <typename Game>
 [[nodiscard]] std::size_t packets_with_marker(Game& game, PeerId peer) {
     const auto& sent = game.server_transport().sent;
     return static_cast<std::size_t>(
-        std::count_if(sent.begin(), sent.end(), [&](const SeenDatagram& datagram) {
+        std::count_if(sent.begin(), sent.end(), [&](const Datagram& datagram) {
             return datagram.peer == peer && has_marker(datagram.bytes);
         }));
 }

@@ -18,6 +18,7 @@
 #include "support/hostile/packet_forge.h"
 #include "support/types/test_layout.h"
 #include "support/worlds/joined_client.h"
+#include "support/worlds/typed_world.h"
 
 namespace replayout {
 namespace {
@@ -70,15 +71,6 @@ struct Shop {
         .build();
 }
 
-class ShopWorld final : public NetWorld {
-  public:
-    void* object_memory(ObjectHandle) override { return &shop; }
-    ObjectHandle spawn(const SpawnInfo&) override { return ObjectHandle{1}; }
-    void despawn(ObjectHandle, ChannelCloseReason) override {}
-
-    Shop shop;
-};
-
 void write_purchase(BitWriter& writer, std::size_t steps, std::size_t bytes) {
     writer.write_bits(steps, 32);
     writer.write_bits(bytes, 32);
@@ -113,7 +105,7 @@ class ShopClient {
     }
     [[nodiscard]] bool is_joined() const { return client_.is_joined(); }
 
-    ShopWorld world;
+    SoleWorld<Shop> world;
 
   private:
     static constexpr std::size_t value_count = 2;  // of a call; a step each
@@ -163,7 +155,7 @@ TEST_CASE("Decode budget: bunches and blocks of a packet have its steps together
             ShopClient client;
             client.deliver(std::vector<Bunch>(bunch_count, said_before), purchase_block(steps));
             CHECK(client.is_joined() == (excess == 0));
-            CHECK(client.world.shop.purchase.steps == (excess == 0 ? steps : 0));
+            CHECK(client.world.object.purchase.steps == (excess == 0 ? steps : 0));
             if (excess != 0) {
                 CHECK(client.driver.close_reason() == CloseReason::MalformedBlock);
             }
@@ -198,7 +190,7 @@ TEST_CASE("Decode budget: a packet whose steps a message took is read no further
         ShopClient client;
         client.deliver(bunches);
         CHECK(client.driver.close_reason() == test.reason);
-        CHECK(client.world.shop.purchase.steps == (test.is_bought ? steps : 0));
+        CHECK(client.world.object.purchase.steps == (test.is_bought ? steps : 0));
     }
 }
 
@@ -211,7 +203,7 @@ TEST_CASE("Decode budget: what a call may not ask for is told in the log, by the
     CHECK(contains(LogSpy::messages().front(), "\"Purchase\""));
     CHECK(client.driver.close_reason() == CloseReason::MalformedBunch);
     CHECK(client.driver.stats().values_failed == 1);
-    CHECK(client.world.shop.order_count == 0);
+    CHECK(client.world.object.order_count == 0);
 }
 
 TEST_CASE("Decode budget: a call has 4,096 steps, and eight for each of its bytes",
@@ -222,7 +214,7 @@ TEST_CASE("Decode budget: a call has 4,096 steps, and eight for each of its byte
             ShopClient client;
             client.order(bytes, 4'096 + 8 * bytes + excess, 2'000);
             CHECK(client.is_joined() == (excess == 0));
-            CHECK(client.world.shop.order_count == 1 - excess);
+            CHECK(client.world.object.order_count == 1 - excess);
             if (excess != 0) {
                 CHECK(client.driver.close_reason() == CloseReason::MalformedBunch);
             }
@@ -258,7 +250,7 @@ TEST_CASE(
             ShopClient client(config);
             client.order(test.call_bytes, 100, test.memory_bytes + excess);
             CHECK(client.is_joined() == (excess == 0));
-            CHECK(client.world.shop.order_count == 1 - excess);
+            CHECK(client.world.object.order_count == 1 - excess);
         }
     }
 }

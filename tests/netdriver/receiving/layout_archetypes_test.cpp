@@ -6,15 +6,13 @@
 #include <replayout/netdriver/net_driver.h>
 
 #include <cstdint>
-#include <map>
-#include <memory>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "support/checks/catch.h"
 #include "support/types/test_layout.h"
+#include "support/worlds/typed_world.h"
 
 namespace replayout::test {
 namespace {
@@ -141,39 +139,17 @@ using NewerLayouts = Layouts<newer_garden::Lamp, newer_garden::Tree>;
 using OlderLayouts = Layouts<older_garden::Lamp, older_garden::Tree>;
 
 template <typename Lamp, typename Tree>
-class Garden final : public NetWorld {
+class Garden final : public TypedWorld<Lamp, Tree> {
   public:
     Garden(const Layouts<Lamp, Tree>& layouts, std::uint64_t first_handle)
-        : layouts_(layouts), next_handle_(first_handle) {}
-
-    ObjectHandle add(const RepLayout& layout) {
-        const ObjectHandle handle{next_handle_++};
-        auto& object = objects_[handle];
-        if (layout.name() == "Lamp") {
-            object =
-                std::make_unique<Object>(&layout == &*layouts_.red_lamp ? layouts_.red : Lamp());
-        } else {
-            object = std::make_unique<Object>(&layout == &*layouts_.low_tree    ? layouts_.low
-                                              : &layout == &*layouts_.high_tree ? layouts_.high
-                                                                                : Tree());
-        }
-        return handle;
+        : TypedWorld<Lamp, Tree>(first_handle) {
+        this->begin_with(*layouts.tree, Tree());
+        this->begin_with(*layouts.red_lamp, layouts.red);
+        this->begin_with(*layouts.low_tree, layouts.low);
+        this->begin_with(*layouts.high_tree, layouts.high);
     }
-    [[nodiscard]] Lamp& lamp(ObjectHandle handle) { return std::get<Lamp>(*objects_.at(handle)); }
-    [[nodiscard]] Tree& tree(ObjectHandle handle) { return std::get<Tree>(*objects_.at(handle)); }
-
-    void* object_memory(ObjectHandle handle) override {
-        return std::visit([](auto& object) -> void* { return &object; }, *objects_.at(handle));
-    }
-    ObjectHandle spawn(const SpawnInfo& info) override { return add(info.layout); }
-    void despawn(ObjectHandle handle, ChannelCloseReason) override { objects_.erase(handle); }
-
-  private:
-    using Object = std::variant<Lamp, Tree>;
-
-    const Layouts<Lamp, Tree>& layouts_;
-    std::map<ObjectHandle, std::unique_ptr<Object>> objects_;
-    std::uint64_t next_handle_;
+    [[nodiscard]] Lamp& lamp(ObjectHandle handle) { return this->template get<Lamp>(handle); }
+    [[nodiscard]] Tree& tree(ObjectHandle handle) { return this->template get<Tree>(handle); }
 };
 
 [[nodiscard]] NetDriverSettings skipping() {

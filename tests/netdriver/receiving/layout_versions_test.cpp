@@ -14,7 +14,6 @@
 #include <random>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "support/checks/byte_dump.h"
@@ -25,6 +24,7 @@
 #include "support/hostile/forged_peer.h"
 #include "support/types/test_layout.h"
 #include "support/types/versioned_pawn.h"
+#include "support/worlds/typed_world.h"
 
 namespace replayout::test {
 namespace {
@@ -46,52 +46,20 @@ struct Schema {
 };
 
 template <typename Pawn>
-class VersionedWorld final : public NetWorld {
-  public:
-    using Object = std::variant<Pawn, Beacon>;
-
-    VersionedWorld(const Schema& schema, std::uint64_t first_handle)
-        : schema_(schema), next_handle_(first_handle) {}
-
-    [[nodiscard]] ObjectHandle add(const RepLayout& layout) {
-        const ObjectHandle handle{next_handle_++};
-        if (&layout == &*schema_.pawn) {
-            objects_[handle] = std::make_unique<Object>(Pawn());
-        } else {
-            objects_[handle] = std::make_unique<Object>(Beacon());
-        }
-        return handle;
-    }
-    [[nodiscard]] Pawn& pawn(ObjectHandle handle) { return std::get<Pawn>(*objects_.at(handle)); }
-    [[nodiscard]] Beacon& beacon(ObjectHandle handle) {
-        return std::get<Beacon>(*objects_.at(handle));
-    }
-    [[nodiscard]] std::size_t object_count() const noexcept { return objects_.size(); }
-
-    void* object_memory(ObjectHandle handle) override {
-        return std::visit([](auto& object) -> void* { return &object; }, *objects_.at(handle));
-    }
-    ObjectHandle spawn(const SpawnInfo& info) override { return add(info.layout); }
-    void despawn(ObjectHandle handle, ChannelCloseReason) override { objects_.erase(handle); }
-
-  private:
-    const Schema& schema_;
-    std::map<ObjectHandle, std::unique_ptr<Object>> objects_;
-    std::uint64_t next_handle_;
-};
-
-template <typename Pawn>
 struct Host {
     Host(const Schema& schema, const NetDriverSettings& settings, Transport& transport,
          std::uint64_t first_handle)
-        : world(schema, first_handle), driver(settings, transport, world) {
+        : world(first_handle), driver(settings, transport, world) {
         REQUIRE(driver.add_layout(*schema.pawn));
         if (schema.beacon != nullptr) {
+            world.begin_with(**schema.beacon, Beacon());
             REQUIRE(driver.add_layout(**schema.beacon));
         }
     }
 
-    VersionedWorld<Pawn> world;
+    [[nodiscard]] Pawn& pawn(ObjectHandle object) { return world.template get<Pawn>(object); }
+
+    TypedWorld<Pawn, Beacon> world;
     NetDriver driver;
 };
 
@@ -180,11 +148,11 @@ class Match {
                 if (shown.is_null()) {
                     continue;
                 }
-                ServerPawn expected = server.world.pawn(object);
+                ServerPawn expected = server.pawn(object);
                 if (!expected.target.is_null()) {
                     expected.target = find_on(*client, expected.target);
                 }
-                check_common(expected, client->world.pawn(shown));
+                check_common(expected, client->pawn(shown));
             }
         }
     }
@@ -277,7 +245,7 @@ std::uint64_t play(BuildType build_server, BuildType build_client, const MatchOp
             match.join();
         }
         for (std::uint32_t i = random.below(5); i > 0; --i) {
-            change(match.server.world.pawn(random.pick(objects)), random, objects);
+            change(match.server.pawn(random.pick(objects)), random, objects);
         }
         match.tick();
     }
@@ -361,15 +329,15 @@ TEST_CASE("Layout versions: objects of a class that the client lacks are refused
     Match<older::Pawn, older::Pawn> match(older::build, older::build, options);
     const ObjectHandle beacon = match.add(**match.server_schema.beacon);
     const ObjectHandle pawn = match.add_pawn();
-    match.server.world.beacon(beacon).int32 = 5;
+    match.server.world.get<Beacon>(beacon).int32 = 5;
     Host<older::Pawn>& host = match.join();
     REQUIRE(match.settle());
-    match.server.world.beacon(beacon).int64 = 77;
-    match.server.world.pawn(pawn).health = 7;
+    match.server.world.get<Beacon>(beacon).int64 = 77;
+    match.server.pawn(pawn).health = 7;
     REQUIRE(match.settle());
     CHECK(match.find_on(host, beacon).is_null());
     CHECK(host.world.object_count() == 1);
-    CHECK(host.world.pawn(match.find_on(host, pawn)).health == 7);
+    CHECK(host.pawn(match.find_on(host, pawn)).health == 7);
     CHECK(host.driver.stats().blocks_skipped >= 2);
     CHECK(host.driver.server_layout("Pawn") == &*match.client_schema.pawn);
     CHECK(host.driver.server_layout("Beacon")->is_receive_only());

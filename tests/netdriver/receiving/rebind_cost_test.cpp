@@ -5,14 +5,13 @@
 #include <replayout/netdriver/net_driver.h>
 
 #include <cstdint>
-#include <map>
-#include <memory>
 #include <vector>
 
 #include "support/checks/catch.h"
 #include "support/hostile/packet_forge.h"
 #include "support/types/test_layout.h"
 #include "support/worlds/joined_client.h"
+#include "support/worlds/typed_world.h"
 
 namespace replayout::test {
 namespace {
@@ -38,23 +37,6 @@ struct Directory {
         .property<&Directory::row>()
         .build();
 }
-
-class DirectoryWorld final : public NetWorld {
-  public:
-    void* object_memory(ObjectHandle object) override { return objects_.at(object).get(); }
-    ObjectHandle spawn(const SpawnInfo&) override {
-        const ObjectHandle object{next_++};
-        objects_[object] = std::make_unique<Directory>();
-        return object;
-    }
-    void despawn(ObjectHandle object, ChannelCloseReason) override { objects_.erase(object); }
-
-    [[nodiscard]] Directory& first() { return *objects_.begin()->second; }
-
-  private:
-    std::map<ObjectHandle, std::unique_ptr<Directory>> objects_;
-    std::uint64_t next_ = 1;
-};
 
 /// A client that holds one directory, on channel 1, of which every entry names `target`.
 class Client {
@@ -84,7 +66,7 @@ class Client {
     }
     void open() { client_.deliver({open_bunch(2, target, 0)}); }
 
-    DirectoryWorld world;
+    TypedWorld<Directory> world;
 
   private:
     [[nodiscard]] static Bytes make_contacts(std::uint32_t begin) {

@@ -6,8 +6,7 @@
 #include <replayout/netdriver/net_driver.h>
 
 #include <cstdint>
-#include <map>
-#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,6 +15,7 @@
 #include "support/checks/log_spy.h"
 #include "support/networks/peers.h"
 #include "support/types/test_layout.h"
+#include "support/worlds/typed_world.h"
 
 namespace replayout::test {
 namespace {
@@ -71,25 +71,6 @@ template <typename T>
     return options;
 }
 
-class Garden final : public NetWorld {
-  public:
-    void* object_memory(ObjectHandle object) override { return &plants.at(object); }
-    ObjectHandle spawn(const SpawnInfo& info) override {
-        spawned.emplace_back(info.layout.name(), info.archetype.value);
-        return add();
-    }
-    void despawn(ObjectHandle object, ChannelCloseReason) override { plants.erase(object); }
-
-    ObjectHandle add() {
-        const ObjectHandle object{plants.size() + 1};
-        plants[object] = Plant();
-        return object;
-    }
-
-    std::map<ObjectHandle, Plant> plants;
-    std::vector<std::pair<std::string, std::uint32_t>> spawned;  // class and archetype
-};
-
 constexpr ArchetypeId oak{7};
 
 /// What a client knows.
@@ -121,13 +102,13 @@ class Game {
         REQUIRE(client.connect(server_peer, now_));
         for (const RepLayout* layout : {&*weed_, &*tree_, &*oak_}) {
             const ObjectHandle object = server_world_.add();
-            server_world_.plants.at(object).height = layout == &*oak_ ? 30 : 1;
+            server_world_.at(object).height = layout == &*oak_ ? 30 : 1;
             (void)server_.add_object(*layout, object);
         }
         tick();
-        for (auto& [object, plant] : server_world_.plants) {
-            ++plant.height;
-            plant.rings = {{1}, {2}, {3}};
+        for (const auto& [object, plant] : server_world_.objects()) {
+            ++plant->height;
+            plant->rings = {{1}, {2}, {3}};
         }
         tick();
     }
@@ -135,8 +116,8 @@ class Game {
     /// Of what the client has, in the order of spawns.
     [[nodiscard]] std::vector<std::int32_t> heights() const {
         std::vector<std::int32_t> all;
-        for (const auto& [object, plant] : client_world.plants) {
-            all.push_back(plant.height);
+        for (const auto& [object, plant] : client_world.objects()) {
+            all.push_back(plant->height);
         }
         return all;
     }
@@ -163,15 +144,15 @@ class Game {
     TestLayout oak_;
     NetTime now_ = NetTime::from_milliseconds(1'000);
     LoopbackNetwork network_;
-    Garden server_world_;
+    TypedWorld<Plant> server_world_;
     NetDriver server_;
 
   public:
-    Garden client_world;
+    TypedWorld<Plant> client_world;
     NetDriver client;
 };
 
-using Spawned = std::vector<std::pair<std::string, std::uint32_t>>;
+using Spawned = std::vector<std::pair<std::string_view, std::uint32_t>>;
 using Heights = std::vector<std::int32_t>;
 
 }  // namespace

@@ -181,7 +181,7 @@ TEST_CASE("Replay: what is torn off stays where it was played, and is in no chec
     PropScreen played(tape);
     played.play_all();
     CHECK(was_told(played.world, "tear-off"));
-    CHECK(std::any_of(played.world.props().begin(), played.world.props().end(),
+    CHECK(std::any_of(played.world.objects().begin(), played.world.objects().end(),
                       [](const auto& entry) { return entry.second->hp == 6; }));
     PropScreen sought(tape);
     sought.seek_end();
@@ -210,7 +210,7 @@ TEST_CASE("Replay: a recording is shown everything, whatever interest says",
         CHECK(screen.find(game.server().driver.guid_of(game.id_of(object))) != nullptr);
     }
     screen.seek_end();
-    CHECK(screen.world.props().size() == 3 + 2);  // with those of the map
+    CHECK(screen.world.objects().size() == 3 + 2);  // with those of the map
 }
 
 TEST_CASE("Replay: nobody is told of the recording, and it takes no player's place",

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <vector>
 
 #include "support/checks/catch.h"
@@ -15,38 +14,27 @@
 #include "support/types/delta_types.h"
 #include "support/types/mixed_types.h"
 #include "support/worlds/class_game.h"
+#include "support/worlds/typed_world.h"
 
 namespace replayout::test {
 namespace {
 
 /// A world of one class.
 template <typename T>
-class ClassScreen final : public NetWorld {
+class ClassScreen final : public TypedWorld<T> {
   public:
     ClassScreen(std::span<const std::byte> bytes, const RepLayout& layout)
-        : source_(bytes), player(NetDriverSettings(), source_, *this) {
+        : TypedWorld<T>(77'001), source_(bytes), player(NetDriverSettings(), source_, *this) {
         REQUIRE(player.driver().add_layout(layout));
         REQUIRE(player.open() == ReplayError::None);
     }
 
-    [[nodiscard]] const T* find(NetGUID guid) const {
-        const auto found = objects_.find(player.driver().guids().find_object(guid));
-        return found == objects_.end() ? nullptr : found->second.get();
+    [[nodiscard]] const T* find_guid(NetGUID guid) const {
+        return this->find(player.driver().guids().find_object(guid));
     }
-    void* object_memory(ObjectHandle object) override { return objects_.at(object).get(); }
-    ObjectHandle spawn(const SpawnInfo&) override {
-        ++spawn_count;
-        const ObjectHandle handle{77'000u + spawn_count};
-        objects_[handle] = std::make_unique<T>();
-        return handle;
-    }
-    void despawn(ObjectHandle object, ChannelCloseReason) override { objects_.erase(object); }
-
-    std::uint32_t spawn_count = 0;
 
   private:
     BytesSource source_;
-    std::map<ObjectHandle, std::unique_ptr<T>> objects_;
 
   public:
     ReplayPlayer player;
@@ -102,7 +90,7 @@ TEST_CASE("Replay: every kind of property is right at each tick and wherever is 
         const auto check = [&](std::int64_t ms) {
             INFO("at " << ms << " ms");
             for (const auto& [guid, state] : states.at(ms)) {
-                const Bazaar* shown = screen.find(NetGUID{guid});
+                const Bazaar* shown = screen.find_guid(NetGUID{guid});
                 REQUIRE(shown != nullptr);
                 // Copies, as items that are copied forget their ids.
                 REQUIRE(shows_the_same(Bazaar(*shown), Bazaar(state)));
@@ -118,7 +106,7 @@ TEST_CASE("Replay: every kind of property is right at each tick and wherever is 
             REQUIRE(screen.player.advance(NetTime::from_milliseconds(ms)) == ReplayError::None);
             check(ms);
         }
-        CHECK(screen.spawn_count == objects.size());
+        CHECK(screen.spawned.size() == objects.size());
         for (std::uint32_t i = 0; i < 100; ++i) {
             const std::int64_t ms = 1'020 + 20 * random.below(200);
             REQUIRE(screen.player.seek(NetTime::from_milliseconds(ms)) == ReplayError::None);
@@ -165,13 +153,13 @@ TEST_CASE("Replay: a checkpoint begins the deltas of a custom serializer anew",
     for (const auto& [ms, scores] : states) {
         INFO("at " << ms << " ms");
         REQUIRE(screen.player.advance(NetTime::from_milliseconds(ms)) == ReplayError::None);
-        REQUIRE(screen.find(guid)->scores.values == scores);
+        REQUIRE(screen.find_guid(guid)->scores.values == scores);
     }
     for (std::uint32_t i = 0; i < 100; ++i) {
         const std::int64_t ms = 1'020 + 20 * random.below(300);
         INFO("at " << ms << " ms");
         REQUIRE(screen.player.seek(NetTime::from_milliseconds(ms)) == ReplayError::None);
-        REQUIRE(screen.find(guid)->scores.values == states.at(ms));
+        REQUIRE(screen.find_guid(guid)->scores.values == states.at(ms));
     }
 }
 

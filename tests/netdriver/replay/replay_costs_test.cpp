@@ -179,7 +179,7 @@ TEST_CASE("Replay: what is recorded are the bytes that a client in the same stat
     game.tick(50);
     line.is_recording = false;
     Bytes live;
-    for (const SeenDatagram& datagram : line.sent) {
+    for (const Datagram& datagram : line.sent) {
         PacketHeader header;
         const std::size_t header_bytes = read_packet_header(datagram.bytes, header);
         REQUIRE(header_bytes > 0);

@@ -4,13 +4,13 @@
 #include <replayout/netdriver/loopback_transport.h>
 #include <replayout/reflection/reflection.h>
 
-#include <map>
 #include <string>
 
 #include "support/checks/catch.h"
 #include "support/checks/golden.h"
 #include "support/hostile/replay_screen.h"
 #include "support/types/test_layout.h"
+#include "support/worlds/typed_world.h"
 
 namespace replayout::test {
 namespace {
@@ -23,12 +23,8 @@ struct Lamp {
     return class_builder<Lamp>(registry, "Lamp").property<&Lamp::light>().build();
 }
 
-struct LampWorld final : NetWorld {
-    void* object_memory(ObjectHandle) override { return &lamp; }
-    ObjectHandle spawn(const SpawnInfo&) override { return {7}; }
-    void despawn(ObjectHandle, ChannelCloseReason) override { lamp = {}; }
-
-    Lamp lamp;
+struct LampWorld final : SoleWorld<Lamp> {
+    void despawn(ObjectHandle, ChannelCloseReason) override { object = {}; }
 };
 
 }  // namespace
@@ -46,9 +42,9 @@ TEST_CASE("Replay: the file is written as it is pinned", "[netdriver][replay]") 
     settings.game_data = std::as_bytes(std::span(game_data));
     ReplayRecorder recorder(sink, settings);
     REQUIRE(server.start_recording(recorder));
-    REQUIRE(server.add_object(*layout, {7}).generation != 0);
+    REQUIRE(server.add_object(*layout, LampWorld::handle).generation != 0);
     server.tick_flush(NetTime::from_milliseconds(20));
-    world.lamp.light = 5;
+    world.object.light = 5;
     server.tick_flush(NetTime::from_milliseconds(40));
     server.stop_recording();
     check_golden("replay_file", sink.bytes());
@@ -64,9 +60,9 @@ TEST_CASE("Replay: the pinned file is shown as what it says", "[netdriver][repla
     REQUIRE(player.open() == ReplayError::None);
     CHECK(player.is_whole());
     REQUIRE(player.seek(player.end_time()) == ReplayError::None);
-    CHECK(world.lamp.light == 5);
+    CHECK(world.object.light == 5);
     REQUIRE(player.seek(player.start_time()) == ReplayError::None);
-    CHECK(world.lamp.light == 0);
+    CHECK(world.object.light == 0);
 }
 
 }  // namespace replayout::test

@@ -2,22 +2,21 @@
 //
 // Recordings of classes that have changed since.
 #include <cstdint>
-#include <map>
-#include <memory>
 
 #include "support/checks/catch.h"
 #include "support/hostile/replay_screen.h"
 #include "support/types/test_layout.h"
 #include "support/types/versioned_pawn.h"
 #include "support/worlds/class_game.h"
+#include "support/worlds/typed_world.h"
 
 namespace replayout::test {
 namespace {
 
 template <typename Pawn>
-struct PawnScreen final : NetWorld {
+struct PawnScreen final : TypedWorld<Pawn> {
     PawnScreen(std::span<const std::byte> bytes, const RepLayout& layout, LayoutPolicy policy)
-        : source(bytes), player(settings(policy), source, *this) {
+        : TypedWorld<Pawn>(50'001), source(bytes), player(settings(policy), source, *this) {
         REQUIRE(player.driver().add_layout(layout));
     }
     static NetDriverSettings settings(LayoutPolicy policy) {
@@ -25,17 +24,8 @@ struct PawnScreen final : NetWorld {
         result.layout_policy = policy;
         return result;
     }
-    void* object_memory(ObjectHandle object) override { return &pawns.at(object); }
-    ObjectHandle spawn(const SpawnInfo&) override {
-        const ObjectHandle handle{50'000 + ++count};
-        pawns[handle] = Pawn();
-        return handle;
-    }
-    void despawn(ObjectHandle object, ChannelCloseReason) override { pawns.erase(object); }
 
     BytesSource source;
-    std::map<ObjectHandle, Pawn> pawns;
-    std::uint64_t count = 0;
     ReplayPlayer player;
 };
 
@@ -64,11 +54,11 @@ void check_versions(BuildType build_recorded, BuildType build_shown) {
         REQUIRE(screen.player.seek(NetTime::from_milliseconds(1'020 + ms)) == ReplayError::None);
         Recorded expected = game.object(pawn);
         expected.health = static_cast<std::int32_t>(std::min<std::int64_t>(ms / 20, 49));
-        REQUIRE(screen.pawns.size() == 1);
-        check_common(expected, screen.pawns.begin()->second);
+        REQUIRE(screen.object_count() == 1);
+        check_common(expected, screen.first());
     }
     REQUIRE(screen.player.advance(screen.player.end_time()) == ReplayError::None);
-    check_common(game.object(pawn), screen.pawns.begin()->second);
+    check_common(game.object(pawn), screen.first());
 }
 
 }  // namespace

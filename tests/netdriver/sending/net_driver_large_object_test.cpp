@@ -53,7 +53,7 @@ void slow_down(NetFixture& net, std::size_t client) {
 
 /// Two clients end right after `play`, and are sent the same with sharing and without.
 void check_same_to_two_clients(const std::function<void(NetFixture&)>& play) {
-    std::vector<SeenDatagram> sent[2];
+    std::vector<Datagram> sent[2];
     for (const bool is_sharing : {true, false}) {
         NetFixtureOptions options;
         options.sharing = sharing_level(is_sharing);
@@ -554,7 +554,7 @@ TEST_CASE("NetDriver: packets of any permitted size carry everything", "[netdriv
         net.join();
         REQUIRE(net.settle());
         CHECK(net.client_text(0) == net.server_text());
-        for (const SeenDatagram& datagram : net.server().transport.sent) {
+        for (const Datagram& datagram : net.server().transport.sent) {
             CHECK(datagram.bytes.size() <= packet_bytes);
         }
     }

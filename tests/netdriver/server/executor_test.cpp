@@ -21,13 +21,14 @@
 #include "support/checks/executors.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/networks/passing_transport.h"
 #include "support/worlds/net_fixture.h"
 
 namespace replayout::test {
 namespace {
 
 struct Played {
-    std::vector<SeenDatagram> sent;
+    std::vector<Datagram> sent;
     NetStats stats;
 };
 
@@ -319,23 +320,17 @@ namespace {
 using SentByPeer = std::map<std::uint64_t, std::vector<std::vector<std::byte>>>;
 
 /// Notes which threads send what.
-class ThreadNotingTransport final : public Transport {
+class ThreadNotingTransport final : public PassingTransport {
   public:
     ThreadNotingTransport(Transport& beneath, bool is_concurrent)
-        : beneath_(beneath), is_concurrent_(is_concurrent) {}
+        : PassingTransport(beneath), is_concurrent_(is_concurrent) {}
 
     [[nodiscard]] bool is_concurrent() const noexcept override { return is_concurrent_; }
-    [[nodiscard]] std::size_t datagram_bytes_max() const noexcept override {
-        return beneath_.datagram_bytes_max();
-    }
     void send(PeerId peer, std::span<const std::byte> datagram) override {
         const std::lock_guard lock(mutex_);
         ++(std::this_thread::get_id() == driver_ ? by_driver_ : by_others_);
         by_peer_[peer.value].emplace_back(datagram.begin(), datagram.end());
-        beneath_.send(peer, datagram);
-    }
-    [[nodiscard]] std::size_t receive(PeerId& peer, std::span<std::byte> buffer) override {
-        return beneath_.receive(peer, buffer);
+        PassingTransport::send(peer, datagram);
     }
 
     [[nodiscard]] std::uint32_t by_driver() const noexcept { return by_driver_; }
@@ -343,7 +338,6 @@ class ThreadNotingTransport final : public Transport {
     [[nodiscard]] const SentByPeer& by_peer() const noexcept { return by_peer_; }
 
   private:
-    Transport& beneath_;
     bool is_concurrent_;
     std::mutex mutex_;
     std::thread::id driver_ = std::this_thread::get_id();

@@ -6,8 +6,6 @@
 #include <replayout/netdriver/net_driver.h>
 
 #include <cstdint>
-#include <map>
-#include <memory>
 #include <string>
 
 #include "support/checks/catch.h"
@@ -15,6 +13,7 @@
 #include "support/hostile/packet_forge.h"
 #include "support/types/test_layout.h"
 #include "support/worlds/joined_client.h"
+#include "support/worlds/typed_world.h"
 
 namespace replayout {
 namespace {
@@ -51,21 +50,6 @@ namespace {
     return class_builder<Book>(registry, "Book").property<&Book::story>().build();
 }
 
-class Library final : public NetWorld {
-  public:
-    void* object_memory(ObjectHandle object) override { return books_.at(object).get(); }
-    ObjectHandle spawn(const SpawnInfo&) override {
-        const ObjectHandle object{next_++};
-        books_[object] = std::make_unique<Book>();
-        return object;
-    }
-    void despawn(ObjectHandle object, ChannelCloseReason) override { books_.erase(object); }
-
-  private:
-    std::map<ObjectHandle, std::unique_ptr<Book>> books_;
-    std::uint64_t next_ = 1;
-};
-
 /// A client with books on channels 1 to 3.
 class Reader {
   public:
@@ -93,7 +77,7 @@ class Reader {
 
   private:
     TestLayout layout_;
-    Library library_;
+    TypedWorld<Book> library_;
     JoinedClient client_;
 
   public:

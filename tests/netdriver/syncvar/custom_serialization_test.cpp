@@ -413,7 +413,7 @@ TEST_CASE("U01 Custom serialization: what is for the owner reaches nobody else",
     CHECK(scroll_on(game, 0, shelf, owners).text == server.text);
     CHECK(scroll_on(game, 1, shelf, owners).text.empty());
     std::uint32_t count = 0;
-    for (const Datagram& datagram : game.transport().sent()) {
+    for (const Datagram& datagram : game.transport().sent) {
         for_each_marked(datagram.bytes, [&](const MarkedValue&) {
             CHECK(datagram.peer == BagGame::peer_of(0));
             ++count;
@@ -489,7 +489,7 @@ TEST_CASE("Custom serialization: whatever is lost, every client ends with the se
                     CHECK(scroll_on(game, client, shelf, component).text == server.text);
                 }
             }
-            sent.push_back(game.transport().sent());
+            sent.push_back(game.transport().sent);
         }
         CHECK(sent[0] == sent[1]);
         CHECK(sent[0] == sent[2]);

@@ -18,6 +18,7 @@
 
 #include "support/checks/catch.h"
 #include "support/checks/seeded_random.h"
+#include "support/networks/passing_transport.h"
 #include "support/worlds/arena_game.h"
 
 namespace replayout::test {
@@ -78,24 +79,19 @@ void add_liars(NetworkTypes& types) {
 }
 
 /// What is received of it is other than what was sent, now and then.
-class LyingTransport final : public Transport {
+class LyingTransport final : public PassingTransport {
   public:
-    LyingTransport(Transport& below, std::uint64_t seed) : below_(below), random_(seed) {}
+    LyingTransport(Transport& beneath, std::uint64_t seed)
+        : PassingTransport(beneath), random_(seed) {}
 
     bool is_lying = false;
 
-    [[nodiscard]] std::size_t datagram_bytes_max() const noexcept override {
-        return below_.datagram_bytes_max();
-    }
-    [[nodiscard]] std::size_t receive(PeerId& peer, std::span<std::byte> buffer) override {
-        return below_.receive(peer, buffer);
-    }
     void send(PeerId peer, std::span<const std::byte> datagram) override {
         std::vector<std::byte> said(datagram.begin(), datagram.end());
         if (is_lying && random_.percent(20) && said.size() > 16) {
             lie(said);
         }
-        below_.send(peer, said);
+        PassingTransport::send(peer, said);
     }
 
   private:
@@ -116,7 +112,7 @@ class LyingTransport final : public Transport {
                 const std::size_t count = said.size() - first;
                 said.insert(said.end(), said.begin() + static_cast<std::ptrdiff_t>(first),
                             said.begin() + static_cast<std::ptrdiff_t>(first + count / 2));
-                said.resize(std::min(said.size(), below_.datagram_bytes_max()));
+                said.resize(std::min(said.size(), datagram_bytes_max()));
                 break;
             }
             default:
@@ -124,7 +120,6 @@ class LyingTransport final : public Transport {
         }
     }
 
-    Transport& below_;
     SeededRandom random_;
 };
 

@@ -71,7 +71,7 @@ const auto add_scout = [](NetworkTypes& types) {
     game.tick();
     game.server_transport().is_recording = false;
     std::size_t bytes = 0;
-    for (const SeenDatagram& datagram : game.server_transport().sent) {
+    for (const Datagram& datagram : game.server_transport().sent) {
         const auto ack_words = 1 + (std::to_integer<std::size_t>(datagram.bytes[6]) & 7);
         bytes += datagram.bytes.size() - (7 + 4 * ack_words);
     }
@@ -319,7 +319,7 @@ TEST_CASE("U67 NetworkServer: sharing changes no byte", "[syncvar]") {
         game.settle();
         return game.server_transport().sent;
     };
-    const std::vector<SeenDatagram> without = packets_of(SharingLevel::Off);
+    const std::vector<Datagram> without = packets_of(SharingLevel::Off);
     CHECK(without.size() > 200);
     for (const SharingLevel sharing :
          {SharingLevel::Pieces, SharingLevel::Payloads, SharingLevel::Bundles}) {

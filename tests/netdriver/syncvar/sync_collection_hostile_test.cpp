@@ -179,10 +179,10 @@ TEST_CASE("Hostile collections: parts are asked for no object that takes the id 
     const NetGUID guid{chest.net_id()};
     std::vector<Bunch> closes;
     bool is_opened = false;
-    game.transport().rewrite = [&](Bytes datagram) {
+    game.transport().set_script([&](Bytes& datagram) {
         std::optional<Packet> packet = parse_packet(datagram);
         if (!packet) {
-            return datagram;
+            return true;
         }
         std::vector<Bunch> bunches;
         std::vector<Bunch> opens;
@@ -212,8 +212,9 @@ TEST_CASE("Hostile collections: parts are asked for no object that takes the id 
         PacketForge forge(packet->header.session);
         forge.header() = packet->header;
         --forge.header().sequence;
-        return forge.make(bunches, packet->blocks);
-    };
+        datagram = forge.make(bunches, packet->blocks);
+        return true;
+    });
     game.server().destroy(chest);
     NetworkIdentity& shelf = game.spawn(game.shelf());
     for (int i = 0; i < 100 && !is_opened; ++i) {

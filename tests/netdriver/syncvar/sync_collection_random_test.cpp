@@ -199,7 +199,7 @@ TEST_CASE("Collections: whatever is lost, every client ends with the server's, s
             game.settle();
             game.check_equal(model.chest());
             model.check_owner();
-            sent.push_back(game.transport().sent());
+            sent.push_back(game.transport().sent);
         }
         CHECK(sent[0] == sent[1]);
         CHECK(sent[0] == sent[2]);

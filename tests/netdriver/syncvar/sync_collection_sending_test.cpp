@@ -344,7 +344,7 @@ TEST_CASE("Collections: what is for the owner reaches him whoever he becomes, an
     };
     const auto is_told = [&](std::size_t client) {
         bool is_any = false;
-        for (const Datagram& datagram : game.transport().sent()) {
+        for (const Datagram& datagram : game.transport().sent) {
             if (datagram.peer == BagGame::peer_of(client)) {
                 for_each_marked(datagram.bytes, [&](const MarkedValue&) { is_any = true; });
             }
@@ -383,10 +383,10 @@ TEST_CASE("Collections: what is for the owner reaches him whoever he becomes, an
     CHECK(words_on(0) == pouch.secrets.items());
 
     // Another owner.
-    game.transport().sent().clear();
+    game.transport().sent.clear();
     REQUIRE(game.server().remove_client_authority(chest));
     game.settle();
-    game.transport().sent().clear();
+    game.transport().sent.clear();
     REQUIRE(game.server().assign_client_authority(chest, game.connection(1)));
     add();
     game.settle();

@@ -4,18 +4,16 @@
 // and values that fail.
 #include <replayout/net_archive.h>
 #include <replayout/netdriver/net_driver.h>
-#include <replayout/netdriver/simulated_network.h>
 #include <replayout/reflection/reflection.h>
 
 #include <cstdint>
-#include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "support/checks/catch.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
+#include "support/worlds/class_game.h"
 
 namespace replayout {
 namespace {
@@ -78,107 +76,67 @@ struct StructTraitsOf<Bond> : DefaultStructTraits {
 
 namespace {
 
-class RoverWorld final : public NetWorld {
-  public:
-    explicit RoverWorld(std::uint64_t first_handle) : next_handle_(first_handle) {}
+[[nodiscard]] Result<const Type*> build_rover(TypeRegistry& registry) {
+    (void)struct_builder<Tether>(registry, "Tether").build();
+    (void)struct_builder<Bond>(registry, "Bond").build();
+    return class_builder<Rover>(registry, "Rover")
+        .property<&Rover::speed>()
+        .property<&Rover::tether>()
+        .property<&Rover::bond>()
+        .on_rep<&Rover::on_rep_bond>()
+        .property<&Rover::tethers>()
+        .build();
+}
 
-    ObjectHandle make() {
-        const ObjectHandle handle{next_handle_++};
-        rovers_[handle.value] = std::make_unique<Rover>();
-        return handle;
-    }
-    [[nodiscard]] Rover& rover(ObjectHandle object) { return *rovers_.at(object.value); }
+[[nodiscard]] test::ClassGameOptions validating(bool is_validating) {
+    test::ClassGameOptions options;
+    options.is_validating = is_validating;
+    return options;
+}
 
-    void* object_memory(ObjectHandle object) override { return &rover(object); }
-    ObjectHandle spawn(const SpawnInfo&) override { return make(); }
-    void despawn(ObjectHandle object, ChannelCloseReason) override { rovers_.erase(object.value); }
-
-  private:
-    std::map<std::uint64_t, std::unique_ptr<Rover>> rovers_;
-    std::uint64_t next_handle_;
-};
-
-class RoverNet {
+class RoverNet : public test::ClassGame<Rover> {
   public:
     explicit RoverNet(std::size_t client_count = 1,
-                      bool is_validating = NetDriverSettings().is_validating) {
-        NetDriverSettings server_settings;
-        server_settings.is_validating = is_validating;
-        (void)struct_builder<Tether>(registry_, "Tether").build();
-        (void)struct_builder<Bond>(registry_, "Bond").build();
-        const auto type = class_builder<Rover>(registry_, "Rover")
-                              .property<&Rover::speed>()
-                              .property<&Rover::tether>()
-                              .property<&Rover::bond>()
-                              .on_rep<&Rover::on_rep_bond>()
-                              .property<&Rover::tethers>()
-                              .build();
-        REQUIRE(type);
-        REQUIRE(registry_.freeze());
-        layout_ = std::move(*RepLayout::create(registry_, **type));
-        server_ = std::make_unique<NetDriver>(server_settings, network.endpoint(PeerId{1}), world);
-        REQUIRE(server_->add_layout(*layout_));
-        REQUIRE(server_->listen());
-        for (std::size_t i = 0; i < client_count; ++i) {
-            worlds.push_back(std::make_unique<RoverWorld>(100'000 * (i + 1)));
-            clients_.push_back(std::make_unique<NetDriver>(
-                NetDriverSettings(), network.endpoint(PeerId{i + 2}), *worlds.back()));
-            REQUIRE(clients_.back()->add_layout(*layout_));
-            REQUIRE(clients_.back()->connect(PeerId{1}, now_));
+                      bool is_validating = NetDriverSettings().is_validating)
+        : ClassGame(build_rover, validating(is_validating)) {
+        for (; client_count > 0; --client_count) {
+            join();
         }
         settle();
     }
 
-    void tick() {
-        now_ = now_.plus_milliseconds(20);
-        network.advance(now_);
-        server_->tick_dispatch(now_);
-        server_->tick_flush(now_);
-        for (const auto& client : clients_) {
-            client->tick_dispatch(now_);
-            client->tick_flush(now_);
-        }
-    }
-    void settle() {
-        for (int i = 0; i < 20; ++i) {
-            tick();
-        }
-    }
-
-    NetObjectId announce(ObjectHandle object) { return server_->add_object(*layout_, object); }
-    [[nodiscard]] NetDriver& server() { return *server_; }
-    [[nodiscard]] NetDriver& client(std::size_t index = 0) { return *clients_[index]; }
+    void settle() { tick(20u); }
     /// Null when the client does not have it.
     [[nodiscard]] ObjectHandle find_on(ObjectHandle object, std::size_t client = 0) {
-        return clients_[client]->guids().find_object(server_->guids().find_guid(object));
+        return client_driver(client).guids().find_object(driver().guids().find_guid(object));
     }
     [[nodiscard]] Rover& rover_on(ObjectHandle object, std::size_t client = 0) {
-        return worlds[client]->rover(find_on(object, client));
+        return object_on(client, object);
     }
-    [[nodiscard]] const ReplicationCounters& counters() { return server_->stats().replication; }
+    [[nodiscard]] const ReplicationCounters& counters() { return driver().stats().replication; }
+};
 
-    RoverWorld world{1};
-    std::vector<std::unique_ptr<RoverWorld>> worlds;
-    SimulatedNetwork network{{}, 1, std::pmr::get_default_resource()};
+/// Begins with a dog, and with its owner, who is not announced yet.
+struct DogNet : RoverNet {
+    explicit DogNet(std::size_t client_count = 1,
+                    bool is_validating = NetDriverSettings().is_validating)
+        : RoverNet(client_count, is_validating) {}
 
-  private:
-    TypeRegistry registry_;
-    std::unique_ptr<RepLayout> layout_;
-    std::unique_ptr<NetDriver> server_;
-    std::vector<std::unique_ptr<NetDriver>> clients_;
-    NetTime now_;
+    [[nodiscard]] Rover& rover() { return object(dog); }
+    [[nodiscard]] Rover& rover_shown(std::size_t client = 0) { return rover_on(dog, client); }
+
+    ObjectHandle dog = add();
+    ObjectHandle owner = make();
 };
 
 TEST_CASE("NetDriver: a shared NetSerializer is called once a tick for all connections",
           "[netdriver][net_serialize]") {
     for (const std::size_t client_count : {1u, 4u, 16u}) {
-        RoverNet net(client_count, false);  // validating, it is called once more
-        const ObjectHandle dog = net.world.make();
-        (void)net.announce(dog);
+        DogNet net(client_count, false);  // validating, it is called once more
         net.settle();
         Bond::save_count = 0;
         for (std::uint32_t tick = 1; tick <= 10; ++tick) {
-            net.world.rover(dog).bond.target = tick % 2 != 0 ? dog : ObjectHandle{};
+            net.rover().bond.target = tick % 2 != 0 ? net.dog : ObjectHandle{};
             net.tick();
             CHECK(Bond::save_count == tick);
         }
@@ -187,13 +145,10 @@ TEST_CASE("NetDriver: a shared NetSerializer is called once a tick for all conne
 
 TEST_CASE("NetDriver: a value that is not fully mapped is owed again once the object is there",
           "[netdriver][net_serialize]") {
-    RoverNet net(2);
-    const ObjectHandle dog = net.world.make();
-    const ObjectHandle owner = net.world.make();
-    (void)net.announce(dog);
-    net.world.rover(dog).tether.target = owner;
+    DogNet net(2);
+    net.rover().tether.target = net.owner;
     net.settle();
-    CHECK(net.rover_on(dog).tether.target.is_null());
+    CHECK(net.rover_shown().tether.target.is_null());
     CHECK(net.counters().values_unmapped == 2);  // two clients
 
     // An idle world sends nothing: the value is not tried again and again.
@@ -201,14 +156,14 @@ TEST_CASE("NetDriver: a value that is not fully mapped is owed again once the ob
     net.settle();
     CHECK(net.counters().blocks_sent == blocks);
 
-    (void)net.announce(owner);
+    (void)net.announce(net.owner);
     net.settle();
     for (const std::size_t client : {0u, 1u}) {
-        REQUIRE_FALSE(net.find_on(owner, client).is_null());
-        CHECK(net.rover_on(dog, client).tether.target == net.find_on(owner, client));
+        REQUIRE_FALSE(net.find_on(net.owner, client).is_null());
+        CHECK(net.rover_shown(client).tether.target == net.find_on(net.owner, client));
     }
     CHECK(net.counters().blocks_sent == blocks + 2);  // the value, once for each
-    CHECK(net.server().is_settled());
+    CHECK(net.driver().is_settled());
 }
 
 TEST_CASE("NetDriver: values that wait for each other's objects all arrive",
@@ -216,11 +171,11 @@ TEST_CASE("NetDriver: values that wait for each other's objects all arrive",
     RoverNet net;
     std::vector<ObjectHandle> rovers;
     for (int i = 0; i < 10; ++i) {
-        rovers.push_back(net.world.make());
+        rovers.push_back(net.make());
         (void)net.announce(rovers.back());
     }
     for (std::size_t i = 0; i < rovers.size(); ++i) {
-        Rover& rover = net.world.rover(rovers[i]);
+        Rover& rover = net.object(rovers[i]);
         rover.speed = static_cast<std::int32_t>(i);
         rover.tether.target = rovers[(i + 1) % rovers.size()];
         rover.tethers.resize(2);
@@ -232,190 +187,164 @@ TEST_CASE("NetDriver: values that wait for each other's objects all arrive",
         CHECK(rover.tether.target == net.find_on(rovers[(i + 1) % rovers.size()]));
         CHECK(rover.tethers[1].target == net.find_on(rovers[(i + 3) % rovers.size()]));
     }
-    CHECK(net.server().is_settled());
+    CHECK(net.driver().is_settled());
 }
 
 TEST_CASE("NetDriver: an element that waits is not forgotten when another element is sent",
           "[netdriver][net_serialize]") {
-    RoverNet net;
-    const ObjectHandle dog = net.world.make();
-    const ObjectHandle owner = net.world.make();
-    (void)net.announce(dog);
-    net.world.rover(dog).tethers.resize(2);
-    net.world.rover(dog).tethers[0].target = owner;
+    DogNet net;
+    net.rover().tethers.resize(2);
+    net.rover().tethers[0].target = net.owner;
     net.settle();
-    net.world.rover(dog).tethers[1].padding = "other";
+    net.rover().tethers[1].padding = "other";
     net.settle();
-    (void)net.announce(owner);
+    (void)net.announce(net.owner);
     net.settle();
-    CHECK(net.rover_on(dog).tethers[0].target == net.find_on(owner));
-    CHECK(net.rover_on(dog).tethers[1].padding == "other");
+    CHECK(net.rover_shown().tethers[0].target == net.find_on(net.owner));
+    CHECK(net.rover_shown().tethers[1].padding == "other");
 }
 
 TEST_CASE("NetDriver: a value that changes waits for its new object only",
           "[netdriver][net_serialize]") {
-    RoverNet net;
-    const ObjectHandle dog = net.world.make();
-    const ObjectHandle owner = net.world.make();
-    (void)net.announce(dog);
-    net.world.rover(dog).tether.target = owner;
+    DogNet net;
+    net.rover().tether.target = net.owner;
     net.settle();
-    net.world.rover(dog).tether.target = {};
+    net.rover().tether.target = {};
     net.settle();
     const std::uint64_t blocks = net.counters().blocks_sent;
-    (void)net.announce(owner);
+    (void)net.announce(net.owner);
     net.settle();
     CHECK(net.counters().blocks_sent == blocks);
 }
 
 TEST_CASE("NetDriver: a value that travels reliably and waits is sent again when both are over",
           "[netdriver][net_serialize]") {
-    RoverNet net;
-    const ObjectHandle dog = net.world.make();
-    const ObjectHandle owner = net.world.make();
-    (void)net.announce(dog);
-    net.world.rover(dog).tether.padding = std::string(5'000, 'x');
-    net.world.rover(dog).tether.target = owner;
+    DogNet net;
+    net.rover().tether.padding = std::string(5'000, 'x');
+    net.rover().tether.target = net.owner;
     net.tick();
-    (void)net.announce(owner);  // while the value is under way
+    (void)net.announce(net.owner);  // while the value is under way
     net.settle();
-    CHECK(net.rover_on(dog).tether.padding.size() == 5'000);
-    CHECK(net.rover_on(dog).tether.target == net.find_on(owner));
-    CHECK(net.server().is_settled());
+    CHECK(net.rover_shown().tether.padding.size() == 5'000);
+    CHECK(net.rover_shown().tether.target == net.find_on(net.owner));
+    CHECK(net.driver().is_settled());
 }
 
 TEST_CASE("NetDriver: a value that waits is not forgotten when another value is sent",
           "[netdriver][net_serialize]") {
-    RoverNet net;
-    const ObjectHandle dog = net.world.make();
-    const ObjectHandle owner = net.world.make();
-    (void)net.announce(dog);
-    net.world.rover(dog).tether.target = owner;
+    DogNet net;
+    net.rover().tether.target = net.owner;
     net.settle();
-    net.world.rover(dog).speed = 5;
+    net.rover().speed = 5;
     net.settle();
-    REQUIRE(net.rover_on(dog).speed == 5);
-    (void)net.announce(owner);
+    REQUIRE(net.rover_shown().speed == 5);
+    (void)net.announce(net.owner);
     net.settle();
-    CHECK(net.rover_on(dog).tether.target == net.find_on(owner));
+    CHECK(net.rover_shown().tether.target == net.find_on(net.owner));
 }
 
 TEST_CASE("NetDriver: a value waits for an object whose open is not known to have arrived",
           "[netdriver][net_serialize]") {
-    RoverNet net;
-    const ObjectHandle dog = net.world.make();
-    const ObjectHandle owner = net.world.make();
-    (void)net.announce(dog);
+    DogNet net;
     net.settle();
     LinkSettings dead;
     dead.loss = 1.0;
-    net.network.set_settings(dead);
-    (void)net.announce(owner);
+    net.network().set_settings(dead);
+    (void)net.announce(net.owner);
     net.tick();
-    net.network.heal();
-    net.world.rover(dog).tether.target = owner;
+    net.network().heal();
+    net.rover().tether.target = net.owner;
     net.tick();
     net.tick();
     CHECK(net.counters().values_unmapped == 1);
     net.settle();
-    CHECK(net.client().stats().values_unmapped == 0);  // it is sent no id that it has not
-    CHECK(net.rover_on(dog).tether.target == net.find_on(owner));
+    CHECK(net.client_driver(0).stats().values_unmapped == 0);  // it is sent no id that it has not
+    CHECK(net.rover_shown().tether.target == net.find_on(net.owner));
 }
 
 TEST_CASE("NetDriver: of two large values that wait for one object each is sent again in its turn",
           "[netdriver][net_serialize]") {
-    RoverNet net;
-    const ObjectHandle dog = net.world.make();
-    const ObjectHandle owner = net.world.make();
-    (void)net.announce(dog);
+    DogNet net;
     net.settle();
     LinkSettings slow;
     slow.latency_ms = 100;
-    net.network.set_settings(slow);
-    (void)net.announce(owner);
-    net.world.rover(dog).tethers.resize(1);
-    net.world.rover(dog).tethers[0].padding = std::string(5'000, 'x');
-    net.world.rover(dog).tethers[0].target = owner;
+    net.network().set_settings(slow);
+    (void)net.announce(net.owner);
+    net.rover().tethers.resize(1);
+    net.rover().tethers[0].padding = std::string(5'000, 'x');
+    net.rover().tethers[0].target = net.owner;
     net.tick();
     // The second one is lost, and so comes after the object is there.
     LinkSettings dead = slow;
     dead.loss = 1.0;
-    net.network.set_settings(dead);
-    net.world.rover(dog).tether.padding = std::string(5'000, 'y');
-    net.world.rover(dog).tether.target = owner;
+    net.network().set_settings(dead);
+    net.rover().tether.padding = std::string(5'000, 'y');
+    net.rover().tether.target = net.owner;
     net.tick();
-    net.network.set_settings(slow);
+    net.network().set_settings(slow);
     for (std::int32_t tick = 0; tick < 60; ++tick) {
-        net.world.rover(dog).speed = tick;  // something is sent all the time
+        net.rover().speed = tick;  // something is sent all the time
         net.tick();
     }
-    CHECK(net.rover_on(dog).tethers[0].target == net.find_on(owner));
-    CHECK(net.rover_on(dog).tether.padding.size() == 5'000);
-    CHECK(net.rover_on(dog).tether.target == net.find_on(owner));
+    CHECK(net.rover_shown().tethers[0].target == net.find_on(net.owner));
+    CHECK(net.rover_shown().tether.padding.size() == 5'000);
+    CHECK(net.rover_shown().tether.target == net.find_on(net.owner));
 }
 
 TEST_CASE("NetDriver: objects that go take what waits for them along",
           "[netdriver][net_serialize]") {
-    RoverNet net;
-    const ObjectHandle dog = net.world.make();
-    const ObjectHandle owner = net.world.make();
-    const NetObjectId dog_id = net.announce(dog);
-    net.world.rover(dog).tether.target = owner;
+    DogNet net;
+    net.rover().tether.target = net.owner;
     net.settle();
-    net.server().remove_object(dog_id);
+    net.driver().remove_object(net.id_of(net.dog));
     net.settle();
-    const ObjectHandle cat = net.world.make();
+    const ObjectHandle cat = net.make();
     (void)net.announce(cat);  // in the slot of the dog
     net.settle();
     const std::uint64_t blocks = net.counters().blocks_sent;
-    (void)net.announce(owner);
+    (void)net.announce(net.owner);
     net.settle();
     CHECK(net.counters().blocks_sent == blocks);
-    CHECK(net.server().is_settled());
+    CHECK(net.driver().is_settled());
 }
 
 TEST_CASE("NetDriver: a reference inside of a NetSerializer binds, and is null before it dangles",
           "[netdriver][net_serialize]") {
-    RoverNet net;
-    const ObjectHandle dog = net.world.make();
-    const ObjectHandle owner = net.world.make();
-    (void)net.announce(dog);
-    net.world.rover(dog).bond.target = owner;
+    DogNet net;
+    net.rover().bond.target = net.owner;
     net.settle();
-    CHECK(net.rover_on(dog).bond.target.is_null());
-    CHECK(net.client().stats().values_unmapped == 1);
+    CHECK(net.rover_shown().bond.target.is_null());
+    CHECK(net.client_driver(0).stats().values_unmapped == 1);
     const std::uint64_t blocks = net.counters().blocks_sent;
 
-    const NetObjectId owner_id = net.announce(owner);
+    const NetObjectId owner_id = net.announce(net.owner);
     net.settle();
-    CHECK(net.rover_on(dog).bond.target == net.find_on(owner));
-    CHECK(net.rover_on(dog).bond_calls == 1);
+    CHECK(net.rover_shown().bond.target == net.find_on(net.owner));
+    CHECK(net.rover_shown().bond_calls == 1);
     CHECK(net.counters().blocks_sent == blocks);  // the client had all it needed
 
-    net.server().remove_object(owner_id);
+    net.driver().remove_object(owner_id);
     net.settle();
-    CHECK(net.rover_on(dog).bond.target.is_null());
-    CHECK(net.rover_on(dog).bond_calls == 2);
+    CHECK(net.rover_shown().bond.target.is_null());
+    CHECK(net.rover_shown().bond_calls == 2);
 }
 
 TEST_CASE("NetDriver: a value that fails is left out, and the rest goes its way",
           "[netdriver][net_serialize]") {
-    RoverNet net(2);
-    const ObjectHandle dog = net.world.make();
-    (void)net.announce(dog);
-    net.world.rover(dog).speed = 4;
-    net.world.rover(dog).tether.is_bad = true;
+    DogNet net(2);
+    net.rover().speed = 4;
+    net.rover().tether.is_bad = true;
     net.settle();
-    CHECK(net.rover_on(dog, 1).speed == 4);
+    CHECK(net.rover_shown(1).speed == 4);
     CHECK(net.counters().values_failed == 2);
-    net.world.rover(dog).tether.padding = "alone";
+    net.rover().tether.padding = "alone";
     net.settle();
-    CHECK(net.server().is_settled());
+    CHECK(net.driver().is_settled());
     CHECK(net.counters().values_failed == 4);
-    net.world.rover(dog).tether.is_bad = false;
+    net.rover().tether.is_bad = false;
     net.settle();
-    CHECK(net.rover_on(dog).tether.padding == "alone");
-    CHECK(net.client().state() == ConnectionState::Joined);
+    CHECK(net.rover_shown().tether.padding == "alone");
+    CHECK(net.client_driver(0).state() == ConnectionState::Joined);
 }
 
 TEST_CASE("NetDriver: over a bad network what waits for objects ends right, and idle",
@@ -428,11 +357,11 @@ TEST_CASE("NetDriver: over a bad network what waits for objects ends right, and 
         link.burst_packets = 2;
         link.latency_ms = 35;
         link.jitter_ms = 30;
-        net.network.set_settings(link);
+        net.network().set_settings(link);
         std::vector<ObjectHandle> rovers;
         std::vector<NetObjectId> ids(30);
         for (std::size_t i = 0; i < ids.size(); ++i) {
-            rovers.push_back(net.world.make());
+            rovers.push_back(net.make());
         }
         // Not there yet, there, and gone for good.
         std::vector<int> lives(rovers.size(), 0);
@@ -443,10 +372,10 @@ TEST_CASE("NetDriver: over a bad network what waits for objects ends right, and 
                 if (lives[i]++ == 0) {
                     ids[i] = net.announce(rovers[i]);
                 } else {
-                    net.server().remove_object(ids[i]);
+                    net.driver().remove_object(ids[i]);
                 }
             }
-            Rover& rover = net.world.rover(rovers[random.below(count)]);
+            Rover& rover = net.object(rovers[random.below(count)]);
             const ObjectHandle target = rovers[random.below(count)];
             rover.tether.target = random.below(4) == 0 ? ObjectHandle{} : target;
             rover.tether.padding = std::string(random.below(20) == 0 ? 3'000 : 3, 'x');
@@ -457,11 +386,11 @@ TEST_CASE("NetDriver: over a bad network what waits for objects ends right, and 
             rover.bond.target = rovers[random.below(count)];
             net.tick();
         }
-        net.network.heal();
+        net.network().heal();
         for (int i = 0; i < 20; ++i) {
             net.settle();
         }
-        REQUIRE(net.server().is_settled());
+        REQUIRE(net.driver().is_settled());
         const std::uint64_t blocks = net.counters().blocks_sent;
         net.settle();
         CHECK(net.counters().blocks_sent == blocks);
@@ -470,7 +399,7 @@ TEST_CASE("NetDriver: over a bad network what waits for objects ends right, and 
                 if (lives[i] != 1) {
                     continue;
                 }
-                const Rover& server = net.world.rover(rovers[i]);
+                const Rover& server = net.object(rovers[i]);
                 const Rover& shown = net.rover_on(rovers[i], client);
                 CHECK(shown.tether.target == net.find_on(server.tether.target, client));
                 CHECK(shown.tether.padding == server.tether.padding);

@@ -5,8 +5,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,6 +14,7 @@
 #include "support/hostile/packet_forge.h"
 #include "support/types/test_layout.h"
 #include "support/worlds/joined_client.h"
+#include "support/worlds/typed_world.h"
 
 namespace replayout::test {
 namespace {
@@ -77,23 +76,6 @@ struct Quarry {
         .function<&Quarry::multicast_count>(FunctionFlags::Multicast)
         .build();
 }
-
-class QuarryWorld final : public NetWorld {
-  public:
-    void* object_memory(ObjectHandle object) override { return objects_.at(object).get(); }
-    ObjectHandle spawn(const SpawnInfo&) override {
-        const ObjectHandle object{next_++};
-        objects_[object] = std::make_unique<Quarry>();
-        return object;
-    }
-    void despawn(ObjectHandle object, ChannelCloseReason) override { objects_.erase(object); }
-
-    [[nodiscard]] const Quarry& only() const { return *objects_.begin()->second; }
-
-  private:
-    std::map<ObjectHandle, std::unique_ptr<Quarry>> objects_;
-    std::uint64_t next_ = 1;
-};
 
 /// A full set of a range in which there is nothing, for which all stones are put in order.
 void write_look(BitWriter& writer) {
@@ -201,7 +183,7 @@ class Client {
     }
     [[nodiscard]] bool is_joined() const { return client_.is_joined(); }
 
-    QuarryWorld world;
+    TypedWorld<Quarry> world;
 
   private:
     /// Quarries in turn.
@@ -270,14 +252,14 @@ TEST_CASE("Message budget: beyond 40,000 steps and 32 a byte a further unit of a
         client.call(make_padded(bytes, [](std::size_t length) { return make_call(6, length); }));
         CHECK(client.is_joined() == (bytes > bytes_of_five));
         if (client.is_joined()) {
-            CHECK(client.world.only().counts == 1);
+            CHECK(client.world.first().counts == 1);
         } else {
             CHECK(client.driver.close_reason() == CloseReason::MalformedBunch);
         }
     }
     Client client;
     client.call(make_call(1, 1));  // the first one is taken whatever it costs
-    CHECK(client.world.only().counts == 1);
+    CHECK(client.world.first().counts == 1);
 }
 
 TEST_CASE("Hostile: small messages of one packet cost no more together than a packet may",

@@ -50,8 +50,8 @@ class GoldenSession {
     }
 
     /// What the client sends, and then what the server does.
-    [[nodiscard]] std::vector<SeenDatagram> client_step() { return step(client_, client_line_); }
-    [[nodiscard]] std::vector<SeenDatagram> server_step() { return step(server_, server_line_); }
+    [[nodiscard]] std::vector<Datagram> client_step() { return step(client_, client_line_); }
+    [[nodiscard]] std::vector<Datagram> server_step() { return step(server_, server_line_); }
 
     [[nodiscard]] Pawn& pawn() { return server_world_.pawn(pawn_); }
     [[nodiscard]] NetDriver& server() noexcept { return server_; }
@@ -69,7 +69,7 @@ class GoldenSession {
         return object;
     }
 
-    [[nodiscard]] std::vector<SeenDatagram> step(NetDriver& driver, ScriptedTransport& line) {
+    [[nodiscard]] std::vector<Datagram> step(NetDriver& driver, ScriptedTransport& line) {
         now_ = now_.plus_milliseconds(1);
         driver.tick_dispatch(now_);
         driver.tick_flush(now_);
@@ -88,7 +88,7 @@ class GoldenSession {
     NetObjectId pawn_id_;
 };
 
-void check_packets(const std::vector<SeenDatagram>& sent, const std::vector<std::string>& names) {
+void check_packets(const std::vector<Datagram>& sent, const std::vector<std::string>& names) {
     REQUIRE(sent.size() == names.size());
     for (std::size_t i = 0; i < names.size(); ++i) {
         check_golden(names[i], sent[i].bytes);

@@ -102,7 +102,7 @@ class RecordedGame {
 
 [[nodiscard]] std::vector<Bytes> take_received(ScriptedTransport& transport) {
     std::vector<Bytes> datagrams;
-    for (SeenDatagram& datagram : transport.received) {
+    for (Datagram& datagram : transport.received) {
         datagrams.push_back(std::move(datagram.bytes));
     }
     transport.received.clear();

@@ -328,7 +328,7 @@ void ReplicationSession::join(Client& client) {
         refuses ? random_.below(client_types_.class_count()) : client_types_.class_count();
     client.id = ClientId{++last_client_id_};
     client.world = std::make_unique<ClientWorld>(client_types_, refused_class);
-    client.transport = std::make_unique<CountingTransport>(network_.endpoint(client.peer));
+    client.transport = std::make_unique<ScriptedTransport>(network_.endpoint(client.peer));
     client.driver =
         std::make_unique<NetDriver>(driver_settings(settings_.seed * 1'000 + last_client_id_, true),
                                     *client.transport, *client.world);
@@ -439,10 +439,10 @@ void ReplicationSession::check_client(Client& client) {
     }
     const bool is_counted = state != ConnectionState::Closed;
     if (is_counted &&
-        stats.packets_received + stats.packets_dropped != client.transport->received_count()) {
+        stats.packets_received + stats.packets_dropped != client.transport->received_count) {
         fail(who + ": miscounts what it receives");
     }
-    if (stats.packets_sent != client.transport->sent_count()) {
+    if (stats.packets_sent != client.transport->sent_count) {
         fail(who + ": miscounts what it sends");
     }
 }

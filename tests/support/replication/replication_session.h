@@ -16,6 +16,7 @@
 #pragma once
 
 #include "support/checks/executors.h"
+#include "support/networks/scripted_transport.h"
 #include "support/networks/session_settings.h"
 #include "support/networks/tape_transport.h"
 #include "support/replication/reference_replicator.h"
@@ -82,7 +83,7 @@ class ReplicationSession final : private GameListener {
         std::uint32_t absent_ticks = 0;  ///< until he joins again
         std::uint32_t hitch_ticks = 0;   ///< until his driver runs again
         ClientId id;
-        std::unique_ptr<CountingTransport> transport;
+        std::unique_ptr<ScriptedTransport> transport;
         std::unique_ptr<ClientWorld> world;
         std::unique_ptr<NetDriver> driver;  // after what it refers to
     };

@@ -101,12 +101,11 @@ BagTypes::BagTypes(const BagOptions& options) {
 BagGame::BagGame(const BagOptions& options)
     : options_(options),
       types_(options),
-      network_(wide_network(options.link), options.seed, std::pmr::get_default_resource()) {
+      network_(wide_network(options.link), options.seed, std::pmr::get_default_resource()),
+      transport_(network_.endpoint(PeerId{1}), options.is_keeping_datagrams) {
     client_manager_.auto_create_player = false;
-    transport_ = std::make_unique<KeepingTransport>(network_.endpoint(PeerId{1}),
-                                                    options.is_keeping_datagrams);
     server_ =
-        std::make_unique<NetworkServer>(settings(1), *transport_, types_.get(), server_manager_);
+        std::make_unique<NetworkServer>(settings(1), transport_, types_.get(), server_manager_);
     REQUIRE(server_->listen().has_value());
 }
 

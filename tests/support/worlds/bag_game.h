@@ -35,7 +35,7 @@
 
 #include "support/checks/catch.h"
 #include "support/networks/host_settings.h"
-#include "support/networks/tape_transport.h"
+#include "support/networks/scripted_transport.h"
 
 namespace replayout::test {
 
@@ -128,43 +128,6 @@ struct BagOptions {
     Executor* executor = nullptr;
 };
 
-/// Keeps what is sent, and passes it on.
-class KeepingTransport final : public Transport {
-  public:
-    KeepingTransport(Transport& transport, bool is_keeping)
-        : transport_(transport), is_keeping_(is_keeping) {}
-
-    [[nodiscard]] std::vector<Datagram>& sent() noexcept { return sent_; }
-    [[nodiscard]] std::uint64_t byte_count() const noexcept { return byte_count_; }
-
-    [[nodiscard]] std::size_t datagram_bytes_max() const noexcept override {
-        return transport_.datagram_bytes_max();
-    }
-    void send(PeerId peer, std::span<const std::byte> datagram) override {
-        byte_count_ += datagram.size();
-        if (is_keeping_) {
-            sent_.push_back({peer, {datagram.begin(), datagram.end()}});
-        }
-        if (rewrite) {
-            transport_.send(peer, rewrite({datagram.begin(), datagram.end()}));
-        } else {
-            transport_.send(peer, datagram);
-        }
-    }
-    [[nodiscard]] std::size_t receive(PeerId& peer, std::span<std::byte> buffer) override {
-        return transport_.receive(peer, buffer);
-    }
-
-    /// What becomes of a datagram that is sent.
-    std::function<std::vector<std::byte>(std::vector<std::byte> datagram)> rewrite;
-
-  private:
-    Transport& transport_;
-    bool is_keeping_;
-    std::vector<Datagram> sent_;
-    std::uint64_t byte_count_ = 0;
-};
-
 class BagTypes {
   public:
     explicit BagTypes(const BagOptions& options);
@@ -240,7 +203,7 @@ class BagGame {
     /// What the bags of a chest have on the server, they have on each client that is there.
     void check_equal(const NetworkIdentity& chest);
     [[nodiscard]] SimulatedNetwork& network() noexcept { return network_; }
-    [[nodiscard]] KeepingTransport& transport() noexcept { return *transport_; }
+    [[nodiscard]] ScriptedTransport& transport() noexcept { return transport_; }
     [[nodiscard]] const BagTypes& types() const noexcept { return types_; }
     /// What the server took from the global heap so far.
     [[nodiscard]] std::uint64_t server_allocations() const noexcept { return allocations_; }
@@ -269,7 +232,7 @@ class BagGame {
     NetTime now_;
     NetworkManager server_manager_;
     NetworkManager client_manager_;
-    std::unique_ptr<KeepingTransport> transport_;
+    ScriptedTransport transport_;
     std::unique_ptr<NetworkServer> server_;
     std::vector<Client> clients_;
     std::uint64_t allocations_ = 0;

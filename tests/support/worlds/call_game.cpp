@@ -110,13 +110,6 @@ void Machine::hear(const char* function, const Order& order) {
     }
 }
 
-ObjectHandle CallWorld::add() {
-    const ObjectHandle handle{next_handle_++};
-    objects_[handle] = std::make_unique<Turret>();
-    objects_[handle]->world = this;
-    return handle;
-}
-
 CallHost::CallHost(const NetDriverSettings& settings, Transport& endpoint,
                    std::uint64_t first_handle)
     : world(first_handle),

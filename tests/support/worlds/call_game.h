@@ -20,6 +20,7 @@
 
 #include "support/checks/counting_resource.h"
 #include "support/networks/scripted_transport.h"
+#include "support/worlds/typed_world.h"
 
 namespace replayout::test {
 
@@ -101,25 +102,23 @@ struct Turret : Plate, Machine {
 /// The layout of a Turret. Immutable; both ends use the same one.
 [[nodiscard]] const RepLayout& turret_layout();
 
-class CallWorld final : public NetWorld {
+class CallWorld final : public TypedWorld<Turret> {
   public:
-    explicit CallWorld(std::uint64_t first_handle) : next_handle_(first_handle) {}
+    explicit CallWorld(std::uint64_t first_handle) : TypedWorld(first_handle) {
+        on_made = [this](ObjectHandle, Turret& turret) { turret.world = this; };
+    }
 
-    [[nodiscard]] ObjectHandle add();
-    void remove(ObjectHandle handle) { objects_.erase(handle); }
-    [[nodiscard]] Turret& turret(ObjectHandle handle) { return *objects_.at(handle); }
-    [[nodiscard]] bool has(ObjectHandle handle) const { return objects_.contains(handle); }
-    [[nodiscard]] std::size_t object_count() const noexcept { return objects_.size(); }
+    [[nodiscard]] Turret& turret(ObjectHandle handle) { return at(handle); }
+    [[nodiscard]] bool has(ObjectHandle handle) const { return find(handle) != nullptr; }
 
-    void* object_memory(ObjectHandle handle) override { return objects_.at(handle).get(); }
-    ObjectHandle spawn(const SpawnInfo&) override {
-        const ObjectHandle handle = is_refusing ? ObjectHandle{} : add();
+    ObjectHandle spawn(const SpawnInfo& info) override {
+        const ObjectHandle handle = is_refusing ? ObjectHandle{} : TypedWorld::spawn(info);
         tell("spawn", handle);
         return handle;
     }
-    void despawn(ObjectHandle handle, ChannelCloseReason) override {
+    void despawn(ObjectHandle handle, ChannelCloseReason reason) override {
         tell("despawn", handle);
-        remove(handle);
+        TypedWorld::despawn(handle, reason);
     }
     void role_changed(ObjectHandle handle, const ObjectRole&, const ObjectRole&) override {
         tell("role", handle);
@@ -151,9 +150,6 @@ class CallWorld final : public NetWorld {
             on_told(what, object);
         }
     }
-
-    std::map<ObjectHandle, std::unique_ptr<Turret>> objects_;
-    std::uint64_t next_handle_;
 };
 
 struct CallHost {

@@ -13,6 +13,7 @@
 #include <replayout/netdriver/net_driver.h>
 #include <replayout/netdriver/simulated_network.h>
 
+#include <concepts>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -22,6 +23,7 @@
 #include "support/networks/host_ticks.h"
 #include "support/networks/scripted_transport.h"
 #include "support/types/test_layout.h"
+#include "support/worlds/typed_world.h"
 
 namespace replayout::test {
 
@@ -70,9 +72,14 @@ class ClassGame {
     }
 
     ObjectHandle add() {
-        const ObjectHandle handle = server_->world.add();
-        ids_[handle] = server_->driver.add_object(*layout_, handle);
+        const ObjectHandle handle = make();
+        announce(handle);
         return handle;
+    }
+    /// One that the driver is not told of yet; it can be referred to.
+    ObjectHandle make() { return server_->world.add(); }
+    NetObjectId announce(ObjectHandle handle) {
+        return ids_[handle] = server_->driver.add_object(*layout_, handle);
     }
     ObjectHandle add_part(ObjectHandle outer, const SubobjectParameters& parameters = {}) {
         const ObjectHandle handle = server_->world.add();
@@ -82,7 +89,7 @@ class ClassGame {
     void remove(ObjectHandle object) {
         server_->driver.remove_object(ids_.at(object));
         ids_.erase(object);
-        server_->world.despawn(object, ChannelCloseReason::Destroyed);
+        server_->world.remove(object);
     }
     [[nodiscard]] NetObjectId id_of(ObjectHandle object) const { return ids_.at(object); }
     [[nodiscard]] T& object(ObjectHandle object) { return server_->world.at(object); }
@@ -91,7 +98,7 @@ class ClassGame {
         Host& host = *clients_[client];
         const NetGUID guid = server_->driver.guid_of(ids_.at(object));
         const ObjectHandle found = host.driver.guids().find_object(guid);
-        return found.is_null() ? nullptr : &host.world.at(found);
+        return host.world.find(found);
     }
     [[nodiscard]] T& object_on(std::size_t client, ObjectHandle object) {
         T* found = find_on(client, object);
@@ -115,10 +122,15 @@ class ClassGame {
         tick([] {});
     }
     /// The game `moves` when the server has taken what arrived, and before it sends.
-    template <typename Moves>
+    template <std::invocable Moves>
     void tick(Moves moves) {
         now_ = now_.plus_milliseconds(tick_ms);
         tick_hosts(network_, now_, server_, clients_, moves);
+    }
+    void tick(std::uint32_t count) {
+        for (; count > 0; --count) {
+            tick();
+        }
     }
     /// Ticks until nothing is owed or under way. False: it does not come to that.
     [[nodiscard]] bool settle() {
@@ -135,32 +147,6 @@ class ClassGame {
     static constexpr PeerId server_peer{1};
     static constexpr std::int64_t tick_ms = 20;
 
-    class World final : public NetWorld {
-      public:
-        explicit World(std::uint64_t first_handle) : next_handle_(first_handle) {}
-
-        ObjectHandle add() {
-            const ObjectHandle handle{next_handle_++};
-            objects_[handle] = std::make_unique<T>();
-            return handle;
-        }
-        [[nodiscard]] T& at(ObjectHandle handle) { return *objects_.at(handle); }
-
-        void* object_memory(ObjectHandle object) override {
-            ++lookup_count;
-            return objects_.at(object).get();
-        }
-        ObjectHandle spawn(const SpawnInfo&) override { return add(); }
-        void despawn(ObjectHandle object, ChannelCloseReason) override { objects_.erase(object); }
-        [[nodiscard]] std::size_t object_count() const noexcept { return objects_.size(); }
-
-        std::uint64_t lookup_count = 0;
-
-      private:
-        std::map<ObjectHandle, std::unique_ptr<T>> objects_;
-        std::uint64_t next_handle_;
-    };
-
     struct Host {
         Host(const NetDriverSettings& settings, Transport& endpoint, const RepLayout& layout,
              std::uint64_t first_handle)
@@ -168,7 +154,7 @@ class ClassGame {
             REQUIRE(driver.add_layout(layout));
         }
 
-        World world;
+        TypedWorld<T> world;
         ScriptedTransport transport;
         NetDriver driver;
     };

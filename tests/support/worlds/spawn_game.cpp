@@ -81,12 +81,11 @@ PropLayouts::PropLayouts() {
     barrel_ = make_prop_layout(registry_, **type, barrel);
 }
 
-ObjectHandle PropWorld::add(const RepLayout& layout) {
-    const ObjectHandle handle{next_handle_++};
-    auto prop = std::make_unique<Prop>();
-    prop->hp = &layout == &layouts_.barrel() ? 25 : 100;
-    props_[handle] = std::move(prop);
-    return handle;
+PropWorld::PropWorld(std::uint64_t first_handle, const PropLayouts& layouts)
+    : TypedWorld(first_handle) {
+    Prop barrel;
+    barrel.hp = 25;
+    begin_with(layouts.barrel(), barrel);
 }
 
 ObjectHandle PropWorld::spawn(const SpawnInfo& info) {
@@ -130,7 +129,7 @@ void PropWorld::despawn(ObjectHandle object, ChannelCloseReason reason) {
     if (named != named_.end()) {
         named_.erase(named);
     }
-    erase(object);
+    remove(object);
 }
 
 void PropWorld::role_changed(ObjectHandle object, const ObjectRole& previous,
@@ -143,7 +142,7 @@ void PropWorld::destroy_named(std::string_view stable_name) {
     told.push_back("destroyed " + std::string(stable_name));
     const auto named = named_.find(std::string(stable_name));
     if (named != named_.end()) {
-        erase(named->second);
+        remove(named->second);
         named_.erase(named);
     }
 }
@@ -215,7 +214,7 @@ ObjectHandle SpawnGame::announce(const std::string& stable_name) {
 
 void SpawnGame::remove(ObjectHandle object, ChannelCloseReason reason) {
     server_->driver.remove_object(ids_.at(object), reason);
-    server_->world.erase(object);
+    server_->world.remove(object);
 }
 
 ObjectHandle SpawnGame::find_on(std::size_t client, ObjectHandle object) {

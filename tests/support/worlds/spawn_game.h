@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "support/checks/catch.h"
+#include "support/worlds/typed_world.h"
 
 namespace replayout::test {
 
@@ -50,36 +51,26 @@ class PropLayouts {
 
 using Told = std::vector<std::string>;
 
-class PropWorld final : public NetWorld {
+class PropWorld final : public TypedWorld<Prop> {
   public:
-    PropWorld(std::uint64_t first_handle, const PropLayouts& layouts)
-        : layouts_(layouts), next_handle_(first_handle) {}
+    PropWorld(std::uint64_t first_handle, const PropLayouts& layouts);
 
-    ObjectHandle add(const RepLayout& layout);
-    void erase(ObjectHandle object) { props_.erase(object); }
     /// An object of the map, that both ends have.
-    ObjectHandle place(const std::string& stable_name) {
-        return named_[stable_name] = add(layouts_.prop());
-    }
-    [[nodiscard]] Prop& at(ObjectHandle object) { return *props_.at(object); }
-    [[nodiscard]] bool contains(ObjectHandle object) const { return props_.count(object) != 0; }
-    [[nodiscard]] const std::map<ObjectHandle, std::unique_ptr<Prop>>& props() const noexcept {
-        return props_;
-    }
+    ObjectHandle place(const std::string& stable_name) { return named_[stable_name] = add(); }
+    [[nodiscard]] bool contains(ObjectHandle object) const { return find(object) != nullptr; }
     [[nodiscard]] ObjectHandle named(const std::string& stable_name) const {
         return named_.at(stable_name);
     }
 
-    void* object_memory(ObjectHandle object) override { return &at(object); }
     ObjectHandle spawn(const SpawnInfo& info) override;
     /// Keeps what has a name, unless it was destroyed, and what was torn off.
     void despawn(ObjectHandle object, ChannelCloseReason reason) override;
     void role_changed(ObjectHandle object, const ObjectRole& previous,
                       const ObjectRole& role) override;
     void destroy_named(std::string_view stable_name) override;
-    void initial_batch_started() override { batch_told.push_back(props_.size()); }
+    void initial_batch_started() override { batch_told.push_back(object_count()); }
     void initial_batch_finished() override {
-        batch_told.push_back(props_.size());
+        batch_told.push_back(object_count());
         if (on_batch_finished) {
             on_batch_finished();
         }
@@ -106,10 +97,7 @@ class PropWorld final : public NetWorld {
     std::map<ObjectHandle, ObjectHandle> outers;
 
   private:
-    const PropLayouts& layouts_;
-    std::map<ObjectHandle, std::unique_ptr<Prop>> props_;
     std::map<std::string, ObjectHandle> named_;
-    std::uint64_t next_handle_;
 };
 
 struct PropHost {

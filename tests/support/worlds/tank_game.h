@@ -18,6 +18,8 @@
 #include <vector>
 
 #include "support/checks/catch.h"
+#include "support/types/test_layout.h"
+#include "support/worlds/typed_world.h"
 
 namespace replayout::test {
 
@@ -27,54 +29,37 @@ struct Tank {
     std::int32_t hp = 100;
 };
 
-class TankLayout {
-  public:
-    TankLayout() {
-        const auto type = class_builder<Tank>(registry_, "Tank").property<&Tank::hp>().build();
-        REQUIRE(type);
-        REQUIRE(registry_.freeze());
-        auto layout = RepLayout::create(registry_, **type);
-        REQUIRE(layout);
-        layout_ = *std::move(layout);
-    }
-    [[nodiscard]] const RepLayout& operator*() const { return *layout_; }
-
-  private:
-    TypeRegistry registry_;
-    std::unique_ptr<RepLayout> layout_;
-};
+[[nodiscard]] inline Result<const Type*> build_tank(TypeRegistry& registry) {
+    return class_builder<Tank>(registry, "Tank").property<&Tank::hp>().build();
+}
 
 /// Whoever makes a tank here makes these parts with it.
 inline const Names made_parts = {"gun", "hatch", "left track", "right track"};
 
-class TankWorld final : public NetWorld {
+class TankWorld final : public TypedWorld<Tank> {
   public:
     [[nodiscard]] ObjectHandle make_tank() {
-        const ObjectHandle tank = make();
+        const ObjectHandle tank = add();
         for (const std::string& name : made_parts) {
-            parts_[tank][name] = make();
+            parts_[tank][name] = add();
         }
         return tank;
     }
-    [[nodiscard]] ObjectHandle make() {
-        objects_[{++last_}] = std::make_unique<Tank>();
-        return {last_};
-    }
     void erase_tank(ObjectHandle tank) {
         for (const auto& [name, part] : parts_[tank]) {
-            objects_.erase(part);
+            remove(part);
         }
         parts_.erase(tank);
-        objects_.erase(tank);
+        remove(tank);
     }
     void erase_part(ObjectHandle tank, const std::string& name) {
-        objects_.erase(parts_.at(tank).at(name));
+        remove(parts_.at(tank).at(name));
         parts_.at(tank).erase(name);
     }
     /// The one that is there, or a new one.
     ObjectHandle find_or_make_part(ObjectHandle tank, const std::string& name) {
         ObjectHandle& part = parts_.at(tank)[name];
-        part = part.is_null() ? make() : part;
+        part = part.is_null() ? add() : part;
         return part;
     }
     [[nodiscard]] Names parts_of(ObjectHandle tank) const {
@@ -87,9 +72,7 @@ class TankWorld final : public NetWorld {
     [[nodiscard]] ObjectHandle part(ObjectHandle tank, const std::string& name) const {
         return parts_.at(tank).at(name);
     }
-    [[nodiscard]] Tank& at(ObjectHandle object) { return *objects_.at(object); }
 
-    void* object_memory(ObjectHandle object) override { return &at(object); }
     ObjectHandle spawn(const SpawnInfo& info) override {
         if (info.outer.is_null()) {
             return make_tank();
@@ -111,12 +94,12 @@ class TankWorld final : public NetWorld {
         for (auto& [tank, parts] : parts_) {
             std::erase_if(parts, [&](const auto& part) { return part.second == object; });
         }
-        objects_.erase(object);
+        remove(object);
     }
     void destroy_part(ObjectHandle outer, std::string_view stable_name) override {
         const std::string name(stable_name);
         told.push_back(name);
-        REQUIRE(objects_.contains(outer));
+        REQUIRE(find(outer) != nullptr);
         const auto found = parts_.at(outer).find(name);
         if (found != parts_.at(outer).end()) {
             REQUIRE_FALSE(shown_parts_.contains(found->second));
@@ -127,8 +110,6 @@ class TankWorld final : public NetWorld {
     std::vector<std::string> told;
 
   private:
-    std::uint64_t last_ = 0;
-    std::map<ObjectHandle, std::unique_ptr<Tank>> objects_;
     std::map<ObjectHandle, std::map<std::string, ObjectHandle>> parts_;  // by tank
     std::set<ObjectHandle> shown_parts_;
 };
@@ -262,7 +243,7 @@ class TankGame {
         return settings;
     }
 
-    TankLayout layout_;
+    TestLayout layout_{build_tank};
     std::uint64_t seed_;
     SimulatedNetwork network_;
     NetTime now_ = NetTime::from_milliseconds(1'000);

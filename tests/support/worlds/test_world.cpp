@@ -160,26 +160,14 @@ void TestSchema::add_to(NetDriver& driver) const {
     }
 }
 
-ObjectHandle TestWorld::add(const RepLayout& layout) {
-    const TestSchema& schema = TestSchema::get();
-    auto object = std::make_unique<Object>(Marker());
-    if (&layout == &schema.pawn()) {
-        *object = Pawn();
-    } else if (&layout == &schema.archive()) {
-        *object = Archive();
-    }
-    const ObjectHandle handle{next_handle_++};
-    objects_.emplace(handle, std::move(object));
-    return handle;
+TestWorld::TestWorld(std::uint64_t first_handle) : TypedWorld(first_handle) {
+    begin_with(TestSchema::get().pawn(), Pawn());
+    begin_with(TestSchema::get().archive(), Archive());
 }
 
 void TestWorld::remove(ObjectHandle handle) {
-    REQUIRE(objects_.erase(handle) == 1);
-}
-
-TestWorld::Object* TestWorld::find(ObjectHandle handle) noexcept {
-    const auto found = objects_.find(handle);
-    return found == objects_.end() ? nullptr : found->second.get();
+    REQUIRE(find(handle) != nullptr);
+    TypedWorld::remove(handle);
 }
 
 std::string TestWorld::text_of(const Object& object, const ReferenceText& reference) {
@@ -194,18 +182,17 @@ std::string TestWorld::text_of(const Object& object, const ReferenceText& refere
 
 std::size_t TestWorld::value_bytes() const noexcept {
     std::size_t bytes = 0;
-    for (const auto& [handle, object] : objects_) {
+    for (const auto& [handle, object] : objects()) {
         bytes += std::visit([](const auto& value) { return bytes_of(value); }, *object);
     }
     return bytes;
 }
 
 void* TestWorld::object_memory(ObjectHandle handle) {
-    Object* object = find(handle);
-    if (object == nullptr) {
+    if (find(handle) == nullptr) {
         FAIL("an object that is not there");  // and nothing where it is: threads may ask
     }
-    return std::visit([](auto& value) -> void* { return &value; }, *object);
+    return TypedWorld::object_memory(handle);
 }
 
 ObjectHandle TestWorld::spawn(const SpawnInfo& info) {

@@ -13,12 +13,13 @@
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
+
+#include "support/worlds/typed_world.h"
 
 namespace replayout::test {
 
@@ -66,7 +67,7 @@ struct Marker {
     std::uint8_t unused = 0;
 };
 
-using TestObject = std::variant<Pawn, Archive, Marker>;
+using TestObject = TypedWorld<Marker, Pawn, Archive>::Object;
 
 /// The classes with their layouts. Immutable; both ends use the same one.
 class TestSchema {
@@ -98,28 +99,18 @@ class TestSchema {
     std::unique_ptr<RepLayout> marker_;
 };
 
-class TestWorld final : public NetWorld {
+class TestWorld final : public TypedWorld<Marker, Pawn, Archive> {
   public:
-    using Object = TestObject;
     /// How a reference is to be written.
     using ReferenceText = std::function<std::string(ObjectHandle)>;
 
     /// Handles are given from `first_handle` on.
-    explicit TestWorld(std::uint64_t first_handle) : next_handle_(first_handle) {}
+    explicit TestWorld(std::uint64_t first_handle);
 
-    /// Handles are never used twice.
-    [[nodiscard]] ObjectHandle add(const RepLayout& layout);
     void remove(ObjectHandle handle);
 
-    [[nodiscard]] Object* find(ObjectHandle handle) noexcept;
-    [[nodiscard]] Pawn& pawn(ObjectHandle handle) { return std::get<Pawn>(*objects_.at(handle)); }
-    [[nodiscard]] Archive& archive(ObjectHandle handle) {
-        return std::get<Archive>(*objects_.at(handle));
-    }
-    [[nodiscard]] std::size_t object_count() const noexcept { return objects_.size(); }
-    [[nodiscard]] const std::map<ObjectHandle, std::unique_ptr<Object>>& objects() const noexcept {
-        return objects_;
-    }
+    [[nodiscard]] Pawn& pawn(ObjectHandle handle) { return get<Pawn>(handle); }
+    [[nodiscard]] Archive& archive(ObjectHandle handle) { return get<Archive>(handle); }
 
     /// Every replicated value of an object, in one line; equal texts mean equal objects.
     [[nodiscard]] static std::string text_of(const Object& object, const ReferenceText& reference);
@@ -160,10 +151,6 @@ class TestWorld final : public NetWorld {
     std::vector<std::string> destroyed_parts;  ///< likewise
     std::uint32_t spawn_count = 0;
     std::uint32_t despawn_count = 0;
-
-  private:
-    std::map<ObjectHandle, std::unique_ptr<Object>> objects_;
-    std::uint64_t next_handle_;
 };
 
 }  // namespace replayout::test

@@ -27,6 +27,7 @@
 #include "support/checks/wait_bounds.h"
 #include "support/networks/host_ticks.h"
 #include "support/types/test_layout.h"
+#include "support/worlds/typed_world.h"
 
 namespace replayout::test {
 
@@ -103,7 +104,7 @@ class UnsettledGame {
         server_->driver.remove_object(ids_.at(object));
         ids_.erase(object);
         movers_.erase(object);
-        server_->world.despawn(object, ChannelCloseReason::Destroyed);
+        server_->world.remove(object);
     }
     /// Where it is in that tick.
     void move(ObjectHandle object) {
@@ -126,7 +127,7 @@ class UnsettledGame {
         Host& host = *clients_[client];
         const NetGUID guid = server_->driver.guid_of(ids_.at(object));
         const ObjectHandle found = host.driver.guids().find_object(guid);
-        return found.is_null() ? nullptr : &host.world.at(found);
+        return host.world.find(found);
     }
     /// The client has it, with first values.
     [[nodiscard]] bool is_shown(std::size_t client, ObjectHandle object) {
@@ -178,25 +179,6 @@ class UnsettledGame {
   private:
     static constexpr PeerId server_peer{1};
 
-    class World final : public NetWorld {
-      public:
-        explicit World(std::uint64_t first_handle) : next_handle_(first_handle) {}
-
-        ObjectHandle add() {
-            const ObjectHandle handle{next_handle_++};
-            objects_[handle] = std::make_unique<Mover>();
-            return handle;
-        }
-        [[nodiscard]] Mover& at(ObjectHandle handle) { return *objects_.at(handle); }
-        void* object_memory(ObjectHandle object) override { return objects_.at(object).get(); }
-        ObjectHandle spawn(const SpawnInfo&) override { return add(); }
-        void despawn(ObjectHandle object, ChannelCloseReason) override { objects_.erase(object); }
-
-      private:
-        std::map<ObjectHandle, std::unique_ptr<Mover>> objects_;
-        std::uint64_t next_handle_;
-    };
-
     struct Host {
         Host(const NetDriverSettings& settings, Transport& endpoint, const RepLayout& layout,
              std::uint64_t first_handle)
@@ -204,7 +186,7 @@ class UnsettledGame {
             REQUIRE(driver.add_layout(layout));
         }
 
-        World world;
+        TypedWorld<Mover> world;
         NetDriver driver;
     };
 
