@@ -24,7 +24,7 @@ TEST_CASE("Simulation: whatever the network and the peers do, clients are right 
     GameCounts game;
     ClientCounts clients;
     std::uint64_t tight_ends = 0;
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seeds) {
         const SwarmConfig config = SwarmConfig::draw(seed, 300);
         const RunResult result = Simulation(config).run();
         INFO("./run simulate " << config.arguments());
@@ -64,7 +64,7 @@ TEST_CASE("Simulation: 30 % lost both ways, 5 % damaged, 20 % doubled, partition
           "[simulation]") {
     const SeedRange seeds = seed_range(1, 6);
     FaultCounts faults;
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seeds) {
         const RunResult result = Simulation(worst_lines(seed)).run();
         INFO("seed " << seed);
         INFO("tick " << result.finding.tick << ", " << to_string(result.finding.invariant) << ": "
@@ -81,8 +81,7 @@ TEST_CASE("Simulation: 30 % lost both ways, 5 % damaged, 20 % doubled, partition
 
 TEST_CASE("Simulation: shared or not, with workers, pushed or compared: the same packets",
           "[simulation]") {
-    const SeedRange seeds = seed_range(101, 12);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(101, 12)) {
         const SwarmConfig config = SwarmConfig::draw(seed, 200);
         const RunResult result = run_with_twin(config);
         INFO("./run simulate --twin " << config.arguments());
@@ -97,7 +96,7 @@ TEST_CASE("Simulation: in a world that never settles, with caps, all are right i
     const SeedRange seeds = seed_range(1, 4);
     GameCounts game;
     ClientCounts clients;
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seeds) {
         const SwarmConfig config = SwarmConfig::draw_busy(seed, 150);
         const RunResult result = Simulation(config).run();
         INFO("./run simulate " << config.arguments());
@@ -113,8 +112,7 @@ TEST_CASE("Simulation: in a world that never settles, with caps, all are right i
 
 TEST_CASE("Simulation: a world that never settles sends the same packets, shared or not",
           "[simulation]") {
-    const SeedRange seeds = seed_range(101, 2);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(101, 2)) {
         const SwarmConfig config = SwarmConfig::draw_busy(seed, 100);
         const RunResult result = run_with_twin(config);
         INFO("./run simulate --twin " << config.arguments());
@@ -174,8 +172,7 @@ TEST_CASE("Swarm: a busy run has a cap, churn and late joins, and its arguments 
 }
 
 TEST_CASE("Simulation: late sequences change nothing of a run but its numbers", "[simulation]") {
-    const SeedRange seeds = seed_range(1, 6);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(1, 6)) {
         INFO("seed " << seed);
         const RunResult early = Simulation(run_from(seed, 1)).run();
         const auto first = static_cast<std::uint32_t>(65'536 - seed);
@@ -200,8 +197,7 @@ TEST_CASE("Simulation: who gets little memory ends by what needs more, comes bac
                                   Feature::StructArrays, Feature::FastArrays}) {
         features.add(feature);
     }
-    const SeedRange seeds = seed_range(1, 6);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(1, 6)) {
         INFO("seed " << seed);
         const SwarmConfig config = SwarmConfig::draw(seed, 300, features);
         const RunResult result = Simulation(config).run();

@@ -362,8 +362,7 @@ TEST_CASE(
     "Bundled arrays: however elements come and go, every level of sharing sends the same, "
     "and all end equal",
     "[netdriver][bundles][keyed_arrays][random]") {
-    const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 6);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(run_seed() % 1'000'000 + 1, 6)) {
         INFO("REPLAYOUT_SEED=" << seed);
         Play play;
         play.seed = seed;

@@ -230,8 +230,7 @@ void play_desk(const Play& play) {
 
 TEST_CASE("Calls and state: a call sees what was set before it, of whatever kind",
           "[netdriver][rpc][random]") {
-    const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 2);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(run_seed() % 1'000'000 + 1, 2)) {
         for (const bool has_delta : {false, true}) {
             for (const std::uint32_t cap : {0u, 40'000u}) {
                 for (const double loss : {0.0, 0.2}) {
@@ -298,8 +297,7 @@ TEST_CASE(
     "Calls and state: a call of an object that does not fit into a packet runs soon, though "
     "all of it changes in each tick and much is lost",
     "[netdriver][rpc][random]") {
-    const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 2);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(run_seed() % 1'000'000 + 1, 2)) {
         for (const bool has_deltas : {false, true}) {
             for (const bool has_books : {false, true}) {
                 for (const std::uint32_t cap : {0u, 200'000u}) {

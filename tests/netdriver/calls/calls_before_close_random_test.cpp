@@ -188,8 +188,7 @@ class Game {
 
 TEST_CASE("Calls before a close: random games in which objects come, are called, hidden and go",
           "[netdriver][rpc][random]") {
-    const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 4);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(run_seed() % 1'000'000 + 1, 4)) {
         INFO("REPLAYOUT_SEED=" << seed);
         Game game(seed);
         game.play(250);

@@ -382,9 +382,7 @@ TEST_CASE("Calls before a close: thousands under a cap run, or are counted and l
     CallFixtureOptions options;
     options.server.close_waits_for_calls_ms = 2'000;
     CallFixture net(options);
-    net.join();
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled(2);
     const LogSpy spy(LogLevel::Warning);
     std::uint64_t accepted = 0;
     std::uint32_t number = 0;

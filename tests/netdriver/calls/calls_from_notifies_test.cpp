@@ -211,8 +211,7 @@ TEST_CASE("Remote functions: what runs at the client alone runs within the notif
 
 TEST_CASE("Remote functions: over a network that loses, calls out of notifies arrive in order",
           "[netdriver][rpc][random]") {
-    const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 20);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(run_seed() % 1'000'000 + 1, 20)) {
         INFO("REPLAYOUT_SEED=" << seed);
         ClassGameOptions options;
         options.seed = seed;

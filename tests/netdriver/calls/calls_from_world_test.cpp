@@ -171,8 +171,7 @@ TEST_CASE("Calls from the world: a server greets who joins, behind what the gree
         CHECK(call.target_power == (call.function == "tell" ? 55u : 0u));
     }
     // Who left is called no more; everybody else is.
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     net.client(0).driver.disconnect({});
     net.tick(100);
     net.server().world.on_told = nullptr;

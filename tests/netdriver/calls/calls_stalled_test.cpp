@@ -120,8 +120,7 @@ TEST_CASE("Calls: one that is lost alone is repeated in a time that no longest p
 
 TEST_CASE("Calls: at a loss of 30 % the few that may wait end no client, and all of them run",
           "[netdriver][rpc][random]") {
-    const SeedRange seeds = seed_range(1, 12);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(1, 12)) {
         INFO("seed " << seed);
         CallFixtureOptions options;
         options.seed = seed;

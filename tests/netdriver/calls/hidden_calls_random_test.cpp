@@ -278,7 +278,7 @@ TEST_CASE("Calls before a hide: random games in which values and owners change m
           "[netdriver][rpc][interest][random]") {
     const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 6);
     std::uint64_t hides_with_calls = 0;
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seeds) {
         INFO("REPLAYOUT_SEED=" << seed);
         Game game(seed);
         game.play(300);

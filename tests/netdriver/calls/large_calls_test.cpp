@@ -437,8 +437,7 @@ TEST_CASE("Large calls: a server's run before their object goes, a client's go w
     options.link.latency_ms = 30;
     options.link.loss = 0.1;
     CallFixture net(options);
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     std::uint64_t made = 0;
     for (std::uint32_t i = 1; i <= 40; ++i) {
         const ObjectHandle turret = net.add_owned(0);
@@ -653,8 +652,7 @@ TEST_CASE("Large calls: of many one ends before the next begins", "[netdriver][r
 // What began, and of which nothing more comes for NetConfig::waiting_timeout_ms, is given up.
 TEST_CASE("Large calls: no honest client is given up, whatever a slow line is to carry",
           "[netdriver][rpc][random]") {
-    const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 40);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(run_seed() % 1'000'000 + 1, 40)) {
         INFO("REPLAYOUT_SEED=" << seed);
         SeededRandom random(seed);
         CallFixtureOptions options = small_packets();

@@ -304,8 +304,7 @@ TEST_CASE("Remote functions: larger than a packet, none is lost, doubled, or ear
 
 TEST_CASE("Remote functions: with caps, frequencies and dormancy none is lost, doubled, or early",
           "[netdriver][rpc][rates][random]") {
-    const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 20);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(run_seed() % 1'000'000 + 1, 20)) {
         INFO("REPLAYOUT_SEED=" << seed);
         CallFixtureOptions options = bad_network(seed, seed % 2 == 0 ? 1'200 : 256, true);
         RandomRates rates(seed);

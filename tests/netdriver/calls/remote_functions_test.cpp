@@ -31,8 +31,7 @@ struct Dropper {
 TEST_CASE("Remote functions: each kind runs where it belongs", "[netdriver][rpc]") {
     CallFixture net;
     const ObjectHandle turret = net.join_with_turret();
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
 
     CHECK(net.call(turret, "client_tell", {1, {}, ""}) == CallResult::Sent);
     CHECK(net.call(turret, "client_hint", {2, {}, ""}) == CallResult::Sent);
@@ -94,8 +93,7 @@ TEST_CASE("Remote functions: a function of a base is called on the base's part",
 TEST_CASE("Remote functions: a call made with the object comes after its spawn and its state",
           "[netdriver][rpc]") {
     CallFixture net;
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     Dropper dropper(net.server());
     dropper.is_dropping = GENERATE(false, true);
     const ObjectHandle target = net.add();
@@ -270,8 +268,7 @@ TEST_CASE("Remote functions: a call under way when the owner changed does not co
 TEST_CASE("Remote functions: what is sent only at first is there before the first call",
           "[netdriver][rpc]") {
     CallFixture net;
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     Dropper dropper(net.server());
     dropper.is_dropping = GENERATE(false, true);
     const ObjectHandle turret = net.add_owned(0);
@@ -422,8 +419,7 @@ TEST_CASE("Remote functions: a connection may end in a call", "[netdriver][rpc]"
 TEST_CASE("Remote functions: a client whose world made no object passes over its calls",
           "[netdriver][rpc]") {
     CallFixture net;
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     net.client(0).world.is_refusing = true;
     const ObjectHandle turret = net.add_owned(0);
     (void)net.call(turret, "client_tell", {1, {}, ""});

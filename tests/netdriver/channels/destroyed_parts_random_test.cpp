@@ -129,8 +129,7 @@ class TankStage {
 
 TEST_CASE("Destroyed parts: at random over a network that loses, all show the same tanks",
           "[netdriver][subobjects][random]") {
-    const SeedRange seeds = seed_range(run_seed() % 1'000'000 * 1'000 + 1, 200);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(run_seed() % 1'000'000 * 1'000 + 1, 200)) {
         INFO("REPLAYOUT_SEED=" << seed);
         TankStage stage(seed);
         stage.play(static_cast<int>(20 + 10 * (seed % 30)));

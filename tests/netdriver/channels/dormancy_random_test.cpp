@@ -235,7 +235,7 @@ TEST_CASE("Dormancy: at random over a network that loses, every client ends equa
           "[netdriver][dormancy][random]") {
     const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 20);
     std::uint64_t went_dormant = 0;
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seeds) {
         INFO("REPLAYOUT_SEED=" << seed);
         PawnGame shared(seed, true);
         shared.play(300);
@@ -253,7 +253,7 @@ TEST_CASE("Dormancy: at random with conditions and waiting values, every client 
           "[netdriver][dormancy][random]") {
     const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 20);
     std::uint64_t went_dormant = 0;
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seeds) {
         INFO("REPLAYOUT_SEED=" << seed);
         DoorGame game(lossy(seed));
         std::vector<ObjectHandle> edited;
@@ -311,7 +311,7 @@ TEST_CASE("Dormancy: at random with custom deltas, every client ends equal",
           "[netdriver][dormancy][random]") {
     const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 10);
     std::uint64_t went_dormant = 0;
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seeds) {
         INFO("REPLAYOUT_SEED=" << seed);
         ClassGame<Table> game(build_table, lossy(seed));
         std::vector<ObjectHandle> edited;

@@ -207,8 +207,7 @@ TEST_CASE("Dormancy: an object of which a client does not know the end of a part
 TEST_CASE("Dormancy: a call to an initially dormant object shows it first",
           "[netdriver][dormancy][rpc]") {
     CallFixture net;
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     const ObjectHandle turret = net.add();
     NetDriver& driver = net.server().driver;
     driver.set_dormancy(net.id_of(turret), NetDormancy::Initial);
@@ -249,9 +248,7 @@ TEST_CASE(
     "Dormancy: a sleeper that is called and removed is not shown to a client that never had it",
     "[netdriver][dormancy][rpc]") {
     CallFixture net;
-    net.join();
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled(2);
     const ObjectHandle turret = net.add();
     NetDriver& driver = net.server().driver;
     const PeerId other = CallFixture::client_peer(1);
@@ -529,8 +526,7 @@ TEST_CASE("Dormancy: an object that a client cannot make sleeps, wakes and goes 
 TEST_CASE("Dormancy: what a driver holds for it is in its report, and a tick takes nothing more",
           "[netdriver][dormancy]") {
     NetFixture net;
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     std::vector<ObjectHandle> pawns;
     for (int i = 0; i < 40; ++i) {
         pawns.push_back(net.add_pawn());

@@ -117,8 +117,7 @@ TEST_CASE("Early parts: a client never shows half of what it was sent before the
 
 TEST_CASE("Early parts: whatever is lost, under a cap or not, no client shows half",
           "[netdriver][subobjects][random]") {
-    const SeedRange seeds = seed_range(1, 100);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(1, 100)) {
         INFO("seed " << seed);
         SeededRandom random(seed);
         ClassGameOptions options;

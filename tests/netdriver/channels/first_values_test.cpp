@@ -109,8 +109,7 @@ class CrowdedGame {
 
 TEST_CASE("First values: a client that has an object has its values, whatever is lost and capped",
           "[random]") {
-    const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 12);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(run_seed() % 1'000'000 + 1, 12)) {
         INFO("REPLAYOUT_SEED=" << seed);
         SeededRandom random(seed);
         UnsettledGame::Options options;

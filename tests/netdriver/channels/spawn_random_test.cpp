@@ -228,8 +228,7 @@ class RandomStage {
 
 TEST_CASE("Spawn: at random over a network that loses, each client has what it is to have",
           "[netdriver][spawn][random]") {
-    const SeedRange seeds = seed_range(1, 30);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(1, 30)) {
         INFO("REPLAYOUT_SEED=" << seed);
         RandomStage stage(seed);
         for (int round = 0; round < 4; ++round) {

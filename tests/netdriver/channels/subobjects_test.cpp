@@ -420,8 +420,7 @@ class FamilyStage {
 
 TEST_CASE("Subobjects: at random over a network that loses, each client has those it is to have",
           "[netdriver][subobjects][random]") {
-    const SeedRange seeds = seed_range(1, 30);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(1, 30)) {
         INFO("REPLAYOUT_SEED=" << seed);
         FamilyStage stage(seed);
         for (int round = 0; round < 4; ++round) {

@@ -309,8 +309,7 @@ TEST_CASE("Tolerated changes: of an object that goes after its reliable calls, a
 
 TEST_CASE("Tolerated changes: while all creeps, a client is never further behind than the interval",
           "[netdriver][tolerated][random]") {
-    const SeedRange seeds = seed_range(1, 4);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(1, 4)) {
         INFO("seed " << seed);
         std::vector<std::vector<Datagram>> sent;
         for (const bool is_sharing : {true, false}) {
@@ -340,8 +339,7 @@ TEST_CASE("Tolerated changes: while all creeps, a client is never further behind
 
 TEST_CASE("Tolerated changes: at a loss of 30 %, under a cap, the end is the server's",
           "[netdriver][tolerated][random]") {
-    const SeedRange seeds = seed_range(1, 4);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(1, 4)) {
         INFO("seed " << seed);
         ClassGameOptions options;
         options.seed = seed;

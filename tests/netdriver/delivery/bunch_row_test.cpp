@@ -136,8 +136,7 @@ class ComparedRow {
 }  // namespace
 
 TEST_CASE("Bunch row: it answers as a map does", "[netdriver][bunch_row][random]") {
-    const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 40);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(run_seed() % 1'000'000 + 1, 40)) {
         INFO("REPLAYOUT_SEED=" << seed);
         ComparedRow row(seed);
         for (int i = 0; i < 1'000; ++i) {

@@ -372,8 +372,7 @@ class MistakenGame {
 
 TEST_CASE("Misuse: mistakes at random in every tick of a game change no byte of it",
           "[netdriver][misuse][random]") {
-    const SeedRange seeds = seed_range(1, 6);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(1, 6)) {
         INFO("seed " << seed);
         const Refusals refusals;
         MistakenGame right(seed, false);

@@ -160,8 +160,7 @@ TEST_CASE("NetDriver: the handshake survives the loss of any of its packets",
 TEST_CASE("NetDriver: a client that says goodbye is gone at once", "[netdriver][net_driver]") {
     NetFixture net;
     net.add_pawn();
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     net.client_driver(0).disconnect(NetFixture::server_peer);
     CHECK(net.client_driver(0).state() == ConnectionState::Closing);
     net.tick(3);
@@ -176,9 +175,7 @@ TEST_CASE("NetDriver: a client that the server sends away learns of it",
           "[netdriver][net_driver]") {
     NetFixture net;
     net.add_pawn();
-    net.join();
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled(2);
     net.server_driver().disconnect(NetFixture::client_peer(0));
     CHECK(net.server_driver().connection_count() == 1);
     net.tick_for_ms(2'100);
@@ -194,8 +191,7 @@ TEST_CASE("NetDriver: a goodbye that is lost is said again", "[netdriver][net_dr
     for (const bool is_from_server : {true, false}) {
         NetFixture net;
         net.add_pawn();
-        net.join();
-        REQUIRE(net.settle());
+        net.join_settled();
         int lost = 0;
         ScriptedTransport& transport =
             is_from_server ? net.server().transport : net.client(0).transport;
@@ -213,8 +209,7 @@ TEST_CASE("NetDriver: a goodbye that is lost is said again", "[netdriver][net_dr
 
 TEST_CASE("NetDriver: a goodbye that nobody hears is given up in time", "[netdriver][net_driver]") {
     NetFixture net;
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     net.server().transport.set_script([](Bytes&) { return false; });
     net.server_driver().disconnect(NetFixture::client_peer(0));
     net.tick_for_ms(1'980);
@@ -237,8 +232,7 @@ TEST_CASE("NetDriver: silence ends a connection after the time for it", "[netdri
         options.tick_ms = tick_ms;
         NetFixture net(options);
         const ObjectHandle pawn = net.add_pawn();
-        net.join();
-        REQUIRE(net.settle());
+        net.join_settled();
         net.network().disconnect(NetFixture::client_peer(0));
         const NetTime silent_since = net.now();
         while (net.server_driver().connection_count() == 1) {
@@ -261,8 +255,7 @@ TEST_CASE(
     "[netdriver][net_driver]") {
     NetFixture net;
     const ObjectHandle pawn = net.add_pawn();
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     std::uint32_t probe_count = 0;
     const auto count_probes = [&](Bytes& datagram) {
         const auto packet = parse_packet(datagram);
@@ -288,8 +281,7 @@ TEST_CASE("NetDriver: an outage shorter than the timeout is survived, with the w
     options.tick_ms = 10;
     NetFixture net(options);
     const ObjectHandle pawn = net.add_pawn();
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     LinkSettings dead;
     dead.loss = 1;
     net.network().set_settings(dead);
@@ -309,9 +301,7 @@ TEST_CASE("NetDriver: who speaks and acknowledges nothing is given up after two 
     options.client.timeout_ms = 3'600'000;
     NetFixture net(options);
     const ObjectHandle pawn = net.add_pawn();
-    net.join();
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled(2);
     LinkSettings dead;
     dead.loss = 1;
     net.network().set_settings(NetFixture::server_peer, NetFixture::client_peer(1), dead);
@@ -344,8 +334,7 @@ TEST_CASE("NetDriver: a client that hears nothing for long, and answers then, is
           "[netdriver][net_driver]") {
     NetFixture net;
     const ObjectHandle pawn = net.add_pawn();
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     LinkSettings dead;
     dead.loss = 1;
     const auto play_for_ms = [&](std::int64_t milliseconds) {
@@ -457,9 +446,7 @@ TEST_CASE("NetDriver: a peer that starts again replaces its old session",
     NetFixture net;
     const ObjectHandle pawn = net.add_pawn();
     net.pawn(pawn).name = "Ann";
-    net.join();
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled(2);
     net.restart(0);
     REQUIRE(net.settle());
     CHECK(net.server_driver().connection_count() == 2);

@@ -437,8 +437,7 @@ TEST_CASE("NetConfig: many objects with large arrays may change in one packet",
         pawns.push_back(net.add_pawn());
         net.pawn(pawns.back()).hits.resize(2'048);
     }
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     for (std::uint8_t change = 1; change < 5; ++change) {
         for (const ObjectHandle pawn : pawns) {
             net.pawn(pawn).hits[change].bone = change;

@@ -51,8 +51,7 @@ constexpr ChannelIndex first_channel{1};
 TEST_CASE("NetDriver: an open that was lost is sent again, and nothing is taken before it",
           "[netdriver][net_driver]") {
     NetFixture net(with_latency(70));
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     LoseFirst loss([](const Packet& packet) { return packet.has_open(); });
     loss.install(net.server().transport);
     const ObjectHandle pawn = net.add_pawn();
@@ -80,8 +79,7 @@ TEST_CASE("NetDriver: an open that was lost is sent again, and nothing is taken 
 TEST_CASE("NetDriver: a close that arrives before its lost open ends the object all the same",
           "[netdriver][net_driver]") {
     NetFixture net(with_latency(70));
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     LoseFirst loss([](const Packet& packet) { return packet.has_open(first_channel.value); });
     loss.install(net.server().transport);
     const ObjectHandle old_pawn = net.add_pawn();
@@ -110,8 +108,7 @@ TEST_CASE("NetDriver: whichever packets are lost while a slot changes hands, cli
     for (unsigned lost = 0; lost < (1u << pattern_bits); ++lost) {
         INFO("lost " << lost);
         NetFixture net(with_latency(30));
-        net.join();
-        REQUIRE(net.settle());
+        net.join_settled();
         unsigned from_server = 0;
         unsigned from_client = 0;
         const unsigned lost_acks = lost * 37;  // any mixture will do, as long as it differs
@@ -142,8 +139,7 @@ TEST_CASE("NetDriver: whichever packets are lost while a slot changes hands, cli
 TEST_CASE("NetDriver: a loss costs what was lost, not what came after", "[netdriver][net_driver]") {
     NetFixture net(with_latency(50));
     const ObjectHandle pawn = net.add_pawn();
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     bool is_losing = true;
     net.server().transport.set_script([&](Bytes&) { return !is_losing; });
     net.pawn(pawn).health = 1;
@@ -170,8 +166,7 @@ TEST_CASE("NetDriver: a value that went back while its change was in flight arri
         INFO("lost " << lost);
         NetFixture net(with_latency(50));
         const ObjectHandle pawn = net.add_pawn();
-        net.join();
-        REQUIRE(net.settle());
+        net.join_settled();
         unsigned count = 0;
         net.server().transport.set_script(
             [&](Bytes&) { return count >= 4 || ((lost >> count++) & 1) == 0; });

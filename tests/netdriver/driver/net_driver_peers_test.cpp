@@ -73,8 +73,7 @@ TEST_CASE("Peers: a client is told of a server that does not let it in, and the 
     NetFixtureOptions options;
     options.server.connections_max = 1;
     NetFixture net(options);
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     Told server;
     Told client;
     net.join();
@@ -173,8 +172,7 @@ TEST_CASE("Peers: who has no connection has no bandwidth", "[netdriver][peers]")
     NetFixtureOptions options;
     options.server.bytes_per_second_max = 5'000;
     NetFixture net(options);
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     const NetRates rates = net.server_driver().rates();
     CHECK(rates.bandwidth_of(NetFixture::client_peer(0)).bytes_per_second_max == 5'000);
     const NetBandwidth nobody = rates.bandwidth_of(NetFixture::client_peer(1));

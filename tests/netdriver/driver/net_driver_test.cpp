@@ -62,8 +62,7 @@ TEST_CASE("NetDriver: a client that joins is shown what the server has",
     for (std::int32_t number = 0; number < 20; ++number) {
         fill(net.pawn(net.add_pawn()), number);
     }
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     CHECK(net.client_driver(0).state() == ConnectionState::Joined);
     CHECK(net.client(0).world.object_count() == 20);
     CHECK(net.client_text(0) == net.server_text());
@@ -87,8 +86,7 @@ TEST_CASE("NetDriver: a change reaches every client", "[netdriver][net_driver]")
 TEST_CASE("NetDriver: an object that equals its archetype is spawned without a block",
           "[netdriver][net_driver]") {
     NetFixture net;
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     const Spent spent(net.server_driver().stats());
     const ObjectHandle pawn = net.add_pawn();
     const ObjectHandle marker = net.add_marker();
@@ -105,9 +103,7 @@ TEST_CASE("NetDriver: an object that is removed is despawned at every client",
     NetFixture net;
     const ObjectHandle kept = net.add_pawn();
     const ObjectHandle removed = net.add_pawn();
-    net.join();
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled(2);
     net.remove(removed);
     REQUIRE(net.settle());
     for (std::size_t client = 0; client < 2; ++client) {
@@ -122,8 +118,7 @@ TEST_CASE("NetDriver: an object that is removed is despawned at every client",
 TEST_CASE("NetDriver: an object that dies before its open was sent sends nothing",
           "[netdriver][net_driver]") {
     NetFixture net;
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     const Spent spent(net.server_driver().stats());
     for (std::int32_t number = 0; number < 10; ++number) {
         const ObjectHandle pawn = net.add_pawn();
@@ -151,8 +146,7 @@ TEST_CASE("NetDriver: one object more than there may be channels is not added",
     CHECK(net.server_driver().object_count() == 3);
     net.remove(pawns[1]);
     net.announce(fourth);
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     CHECK(net.client_text(0) == net.server_text());
 }
 
@@ -182,8 +176,7 @@ TEST_CASE("NetDriver: who joins after a thousand changes pays for the last value
           "[netdriver][net_driver]") {
     NetFixture net;
     const ObjectHandle pawn = net.add_pawn();
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     for (std::int32_t change = 0; change < 1'000; ++change) {
         fill(net.pawn(pawn), change);
         net.pawn(pawn).hits.resize(static_cast<std::size_t>(change % 5));
@@ -191,8 +184,7 @@ TEST_CASE("NetDriver: who joins after a thousand changes pays for the last value
     }
     REQUIRE(net.settle());
     const Spent spent(net.server_driver().stats());
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     CHECK(spent.blocks() == 1);
     CHECK(spent.block_bytes() < 150);
     CHECK(net.client_text(1) == net.server_text());
@@ -206,8 +198,7 @@ TEST_CASE("NetDriver: an object may be removed while its updates are in flight",
     NetFixture net(options);
     const ObjectHandle pawn = net.add_pawn();
     const ObjectHandle other = net.add_pawn();
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     for (std::int32_t change = 0; change < 30; ++change) {
         fill(net.pawn(pawn), change);
         fill(net.pawn(other), -change);
@@ -227,9 +218,7 @@ TEST_CASE("NetDriver: an unchanged object is compared and nothing else",
     for (std::int32_t number = 0; number < 100; ++number) {
         fill(net.pawn(net.add_pawn()), number);
     }
-    net.join();
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled(2);
     const Spent spent(net.server_driver().stats());
     net.tick(20);
     CHECK(spent.comparisons() == 100 * 20);
@@ -317,8 +306,7 @@ TEST_CASE("NetDriver: in an idle world each side speaks once a second at most",
           "[netdriver][net_driver]") {
     NetFixture net;
     fill(net.pawn(net.add_pawn()), 1);
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     net.tick_for_ms(3'000);
     const Spent server(net.server_driver().stats());
     const Spent client(net.client_driver(0).stats());
@@ -341,8 +329,7 @@ TEST_CASE("NetDriver: an idle world is as quiet where a round trip takes long",
     options.link.latency_ms = 350;
     NetFixture net(options);
     fill(net.pawn(net.add_pawn()), 1);
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     net.tick_for_ms(2'000);
     const Spent server(net.server_driver().stats());
     const Spent client(net.client_driver(0).stats());
@@ -356,8 +343,7 @@ TEST_CASE("NetDriver: an update is answered with one ack, and the ack with nothi
           "[netdriver][net_driver]") {
     NetFixture net;
     const ObjectHandle pawn = net.add_pawn();
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     net.tick_for_ms(1'500);
     const Spent server(net.server_driver().stats());
     const Spent client(net.client_driver(0).stats());
@@ -373,8 +359,7 @@ TEST_CASE("NetDriver: a notify runs once for each change, with the value before"
           "[netdriver][net_driver]") {
     NetFixture net;
     const ObjectHandle pawn = net.add_pawn();
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     CHECK(net.pawn_on(0, pawn).heard.empty());
     // All values of a block are there before the first notify runs.
     net.pawn(pawn).health = 70;
@@ -394,8 +379,7 @@ TEST_CASE("NetDriver: values that change and change back within a tick send noth
           "[netdriver][net_driver]") {
     NetFixture net;
     const ObjectHandle pawn = net.add_pawn();
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     const Spent spent(net.server_driver().stats());
     net.pawn(pawn).health = 5;
     net.pawn(pawn).health = 100;
@@ -443,8 +427,7 @@ TEST_CASE("NetDriver: a client that leaves loses its objects, the server keeps i
           "[netdriver][net_driver]") {
     NetFixture net;
     fill(net.pawn(net.add_pawn()), 1);
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     net.client_driver(0).disconnect(NetFixture::server_peer);
     CHECK(net.client(0).world.object_count() == 0);
     CHECK(net.client(0).world.despawn_count == 1);

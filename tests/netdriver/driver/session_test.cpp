@@ -39,7 +39,7 @@ SessionCounts run_seeds(SessionTheme theme, std::uint64_t seed_count,
                         void (*change)(SessionSettings&) = leave_as_drawn) {
     const SeedRange seeds = seed_range(1, seed_count);
     SessionCounts counts;
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seeds) {
         SessionSettings settings = SessionSettings::draw(theme, seed);
         change(settings);
         INFO("REPLAYOUT_SEED=" << seed << ": " << to_string(settings));

@@ -84,8 +84,7 @@ TEST_CASE("Unreal conformance 4: an open that is lost while later packets arrive
     NetFixtureOptions options;
     options.link.latency_ms = 70;
     NetFixture net(options);
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     bool has_lost = false;
     net.server().transport.set_script([&](Bytes& datagram) {
         const auto packet = parse_packet(datagram);
@@ -175,8 +174,7 @@ TEST_CASE("Unreal conformance 6: a reference follows its target through destruct
     const ObjectHandle hunter = net.add_pawn();
     ObjectHandle prey = net.add_pawn();
     net.pawn(hunter).target = prey;
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     CHECK(net.pawn_on(0, hunter).target == net.find_on(0, prey));
     net.remove(prey);
     REQUIRE(net.settle());

@@ -599,7 +599,7 @@ TEST_CASE("Whole game: whatever games do to the driver, out of calls too, ends r
           "[netdriver][random]") {
     const SeedRange seeds = seed_range(1, 8);
     std::uint32_t reaction_count = 0;
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seeds) {
         INFO("REPLAYOUT_SEED=" << seed);
         WholeGame game(seed, SharingLevel::Bundles, seed % 4 != 0);
         game.play(150);
@@ -611,8 +611,7 @@ TEST_CASE("Whole game: whatever games do to the driver, out of calls too, ends r
 
 TEST_CASE("Whole game: whatever games do to the driver, sharing changes no byte",
           "[netdriver][random]") {
-    const SeedRange seeds = seed_range(21, 2);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(21, 2)) {
         INFO("REPLAYOUT_SEED=" << seed);
         WholeGame shared(seed, SharingLevel::Bundles, true);
         shared.play(100);

@@ -325,8 +325,7 @@ class RandomWorld {
 
 TEST_CASE("Interest grid: at random, what is seen is what a scan of all pairs says",
           "[netdriver][interest][random]") {
-    const SeedRange seeds = seed_range(1, 60);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(1, 60)) {
         INFO("REPLAYOUT_SEED=" << seed);
         InterestSettings settings;
         settings.axes = InterestAxes(seed % 3);

@@ -459,8 +459,7 @@ class FlickeringGame {
 
 TEST_CASE("Interest: families that come and go in each tick, asleep or large, are right in the end",
           "[netdriver][interest][random]") {
-    const SeedRange seeds = seed_range(1, 12);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(1, 12)) {
         INFO("REPLAYOUT_SEED=" << seed);
         FlickeringGame game(seed);
         game.play(150 + static_cast<std::uint32_t>(seed % 2));  // shown in the end, or not
@@ -470,8 +469,7 @@ TEST_CASE("Interest: families that come and go in each tick, asleep or large, ar
 
 TEST_CASE("Interest: at random over a network that loses, each client has what the rules say",
           "[netdriver][interest][random]") {
-    const SeedRange seeds = seed_range(1, 25);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(1, 25)) {
         INFO("REPLAYOUT_SEED=" << seed);
         RandomInterest game(seed);
         for (int round = 0; round < 4; ++round) {

@@ -207,8 +207,7 @@ class ScaledWorld {
 
 TEST_CASE("Interest: at any scale what is near is seen, and what is far is not",
           "[netdriver][interest][random]") {
-    const SeedRange seeds = seed_range(1, 30);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(1, 30)) {
         INFO("REPLAYOUT_SEED=" << seed);
         ScaledWorld world(seed);
         world.play(120);

@@ -349,7 +349,7 @@ TEST_CASE("Secrecy: what a client may not see is in none of its packets, whateve
           "[netdriver][interest][conditions][random]") {
     const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 12);
     std::array<std::uint64_t, kind_count> found{};
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seeds) {
         INFO("REPLAYOUT_SEED=" << seed);
         SecretGame game(seed);
         game.play(400);

@@ -229,7 +229,7 @@ TEST_CASE("Bandwidth: whatever is to be sent, a cap is kept, and used while anyt
           "[netdriver][bandwidth][random]") {
     const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 10);
     std::uint64_t waiting_ticks = 0;
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seeds) {
         INFO("REPLAYOUT_SEED=" << seed);
         BusyGame game(seed);
         game.play(1'000);

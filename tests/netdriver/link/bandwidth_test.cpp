@@ -378,8 +378,7 @@ TEST_CASE("Bandwidth: a call that is lost with the open of its object goes again
         CallFixtureOptions options;
         options.server.bytes_per_second_max = cap;
         CallFixture game(options);
-        game.join();
-        REQUIRE(game.settle());
+        game.join_settled();
         bool has_lost = false;
         game.server().transport.set_script([&](Bytes& datagram) {
             const auto packet = parse_packet(datagram);

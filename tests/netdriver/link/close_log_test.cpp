@@ -54,9 +54,7 @@ TEST_CASE("Close log: tells once of each connection whose it was, why it ended, 
 
 TEST_CASE("Close log: who leaves, or is asked to, is no warning", "[netdriver][close_log]") {
     CallFixture net;
-    net.join();
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled(2);
     const LogSpy spy(LogLevel::Warning);
     net.client(0).driver.disconnect({});
     net.server().driver.disconnect(CallFixture::client_peer(1));
@@ -69,8 +67,7 @@ TEST_CASE("Close log: silence is told of", "[netdriver][close_log]") {
     CallFixtureOptions options;
     options.server.timeout_ms = options.client.timeout_ms = 2'000;
     CallFixture net(options);
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     LinkSettings link;
     link.loss = 1;
     net.network().set_settings(link);

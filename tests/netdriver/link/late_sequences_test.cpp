@@ -36,9 +36,7 @@ TEST_CASE("Late sequences: objects come, change, sleep and go beyond the end of 
         NetFixture net(options_from(first, first));
         const ObjectHandle pawn = net.add_pawn();
         const ObjectHandle archive = net.add_archive();
-        net.join();
-        net.join();
-        REQUIRE(net.settle());
+        net.join_settled(2);
         for (std::int32_t round = 0; round < 40; ++round) {
             net.pawn(pawn).health = round;
             net.archive(archive).pages[0].assign(5'000, static_cast<char>('a' + round % 26));

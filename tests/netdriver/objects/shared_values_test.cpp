@@ -195,8 +195,7 @@ template <typename Object>
 
 template <typename Object>
 void check_twins(BuildType build) {
-    const SeedRange seeds = seed_range(1, 6);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(1, 6)) {
         CAPTURE(seed);
         const std::vector<Datagram> alone = play<Object>(build, seed, SharingLevel::Off, nullptr);
         for (const SharingLevel sharing :

@@ -194,8 +194,7 @@ TEST_CASE("PairValidation: large values of one object arrive in order, whichever
           "[netdriver][pair_validation]") {
     NetFixture net(validating());
     const ObjectHandle archive = net.add_archive();
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     const NetTime start = net.now().plus_milliseconds(20);
     // Of page 0 a fragment is lost again and again; page 1 is complete long before.
     std::uint32_t lost_count = 0;

@@ -388,8 +388,7 @@ TEST_CASE("Value turns: of who is closing no value is taken back from what came 
           "[netdriver][reliable]") {
     NetFixture net;
     const ObjectHandle archive = net.add_archive();
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     net.archive(archive).pages[7].assign(20'000, 'x');
     net.tick();
     net.server_driver().disconnect(NetFixture::client_peer(0));

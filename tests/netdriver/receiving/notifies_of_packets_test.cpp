@@ -193,8 +193,7 @@ TEST_CASE("Notifies of a packet: they run before an object goes, also those of r
 
 TEST_CASE("Notifies of a packet: random games in which all objects change together",
           "[netdriver][notify][random]") {
-    const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 4);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(run_seed() % 1'000'000 + 1, 4)) {
         INFO("REPLAYOUT_SEED=" << seed);
         SeededRandom random(seed);
         ClassGameOptions options;

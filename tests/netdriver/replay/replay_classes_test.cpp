@@ -44,8 +44,7 @@ class ClassScreen final : public TypedWorld<T> {
 
 TEST_CASE("Replay: every kind of property is right at each tick and wherever is sought",
           "[netdriver][replay][random]") {
-    const SeedRange seeds = seed_range(1, 3);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(1, 3)) {
         INFO("seed " << seed);
         ClassGameOptions options;
         options.sharing = sharing_level(seed % 2 == 1);

@@ -96,7 +96,7 @@ TEST_CASE("Replay: pieces of recordings in any order are refused, or show one of
     const Bytes b = second.bytes();
     const SeedRange seeds = seed_range(1, 300);
     std::uint32_t refused = 0;
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seeds) {
         INFO("seed " << seed);
         SeededRandom random(seed);
         Bytes spliced;
@@ -197,7 +197,7 @@ TEST_CASE("Replay: packets that no server sends are refused, though the file is 
     std::uint32_t refused = 0;
     const Tape tape(1'000);
     const Bytes whole = tape.bytes();
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seeds) {
         INFO("seed " << seed);
         SeededRandom random(seed);
         // Bits flipped in packets, and all digests right again.

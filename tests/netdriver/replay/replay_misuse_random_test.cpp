@@ -126,8 +126,7 @@ using PlayerMistake = std::function<void(ReplayPlayer&, SeededRandom&)>;
 
 TEST_CASE("Misuse: of players at random, before open() and while they play, none changes a picture",
           "[netdriver][replay][misuse][random]") {
-    const SeedRange seeds = seed_range(1, 6);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(1, 6)) {
         INFO("seed " << seed);
         SeededRandom random(seed);
         const Tape tape(static_cast<std::int32_t>(seed));
@@ -161,8 +160,7 @@ TEST_CASE("Misuse: of players at random, before open() and while they play, none
 
 TEST_CASE("Misuse: of recorders at random, none changes a byte of a recording",
           "[netdriver][replay][misuse][random]") {
-    const SeedRange seeds = seed_range(1, 6);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(1, 6)) {
         INFO("seed " << seed);
         Bytes recordings[2];
         const Refusals refusals;

@@ -127,8 +127,7 @@ void check_random_seeks(const RecordedGame& game, std::span<const std::byte> byt
 
 TEST_CASE("Replay: every tick is shown as it was, and so is any that is sought",
           "[netdriver][replay][random]") {
-    const SeedRange seeds = seed_range(1, 4);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(1, 4)) {
         INFO("seed " << seed);
         NetFixtureOptions options;
         options.sharing = seed % 2 == 0 ? SharingLevel::Off : SharingLevel::Bundles;

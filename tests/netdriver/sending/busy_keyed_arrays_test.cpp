@@ -122,8 +122,7 @@ class HarbourGame {
 TEST_CASE("Busy caps: all of a keyed array larger than a packet arrives, though all of it changes",
           "[netdriver][rates][keyed_arrays][random]") {
     constexpr double ticks_per_second = 50;
-    const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 8);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(run_seed() % 1'000'000 + 1, 8)) {
         INFO("REPLAYOUT_SEED=" << seed);
         ClassGameOptions options;
         options.seed = seed;

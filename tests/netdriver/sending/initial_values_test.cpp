@@ -119,8 +119,7 @@ struct Safe {
 
 TEST_CASE("Conditions: a new owner is sent what was passed over, while parts are lost",
           "[netdriver][conditions][random]") {
-    const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 200);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(run_seed() % 1'000'000 + 1, 200)) {
         INFO("REPLAYOUT_SEED=" << seed);
         HornGame game(build_chosen_horn, seed);
         const ObjectHandle horn = game.add_long();
@@ -146,8 +145,7 @@ TEST_CASE("Conditions: a new owner is sent what was passed over, while parts are
 // A part with such a value may be lost while the parts after it are still to go.
 TEST_CASE("Conditions: what is sent only at first arrives, while all changes and parts are lost",
           "[netdriver][conditions][random]") {
-    const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 60);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(run_seed() % 1'000'000 + 1, 60)) {
         INFO("REPLAYOUT_SEED=" << seed);
         SeededRandom random(seed);
         ClassGameOptions options = HornGame::options(seed);
@@ -201,8 +199,7 @@ TEST_CASE("Conditions: what is sent only at first arrives, whichever of the firs
         options.config.packet_bytes_max = 256;
         options.config.bytes_per_second_max = 6'000;
         ClassGame<Horn> game(build_horn, options);
-        game.join();
-        REQUIRE(game.settle());
+        game.join_settled();
         std::uint32_t sent = 0;
         game.server_transport().set_script([&](const Bytes&) {
             const std::uint32_t place = sent++;
@@ -233,8 +230,7 @@ TEST_CASE("Conditions: what is sent only at first arrives, whichever of the firs
 TEST_CASE("Conditions: what is sent only at first may wait for an object, too",
           "[netdriver][conditions]") {
     ClassGame<Kennel> game(build_kennel);
-    game.join();
-    REQUIRE(game.settle());
+    game.join_settled();
     const ObjectHandle first = game.add();
     const ObjectHandle second = game.add();  // behind it, so it is not there when that is written
     game.driver().set_dynamic_condition(game.id_of(first), "chosen_leash", Condition::InitialOnly);
@@ -261,8 +257,7 @@ TEST_CASE("Conditions: what was left out keeps nobody awake who may not see it a
     options.layout.limits.string_bytes_max = 200'000;
     ClassGame<Safe> game(build_safe, options);
     const LogSpy log;
-    game.join();
-    REQUIRE(game.settle());
+    game.join_settled();
     const ObjectHandle safe = game.add();
     const NetObjectId id = game.id_of(safe);
     const std::string huge(150'000, 'x');  // beyond bunch_bytes_max
@@ -292,8 +287,7 @@ TEST_CASE("Conditions: what was left out keeps nobody awake who may not see it a
 
 TEST_CASE("Remote functions: no call overtakes what is sent only at first and to owners",
           "[netdriver][rpc][conditions][random]") {
-    const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 200);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(run_seed() % 1'000'000 + 1, 200)) {
         INFO("REPLAYOUT_SEED=" << seed);
         HornGame game(build_horn, seed);
         const ObjectHandle horn = game.add_long();

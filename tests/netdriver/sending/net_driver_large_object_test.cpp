@@ -59,9 +59,7 @@ void check_same_to_two_clients(const std::function<void(NetFixture&)>& play) {
         options.sharing = sharing_level(is_sharing);
         NetFixture net(options);
         net.server().transport.is_recording = true;
-        net.join();
-        net.join();
-        REQUIRE(net.settle());
+        net.join_settled(2);
         play(net);
         REQUIRE(net.settle());
         REQUIRE(net.client_text(0) == net.server_text());
@@ -90,8 +88,7 @@ TEST_CASE("NetDriver: an object larger than a packet arrives in parts", "[netdri
     const ObjectHandle archive = net.add_archive();
     fill_pages(net.archive(archive), 900);
     net.archive(archive).counter = 7;
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     CHECK(net.server_driver().stats().records_sent == 8);
     CHECK(net.client_text(0) == net.server_text());
 }
@@ -101,8 +98,7 @@ TEST_CASE("NetDriver: of an object in parts only the part that was lost is sent 
     constexpr std::size_t page_bytes = 900;
     NetFixture net;
     const ObjectHandle archive = net.add_archive();
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     fill_pages(net.archive(archive), page_bytes);
     const ReplicationCounters before = net.server_driver().stats().replication;
     lose(net, {2});
@@ -119,8 +115,7 @@ TEST_CASE("NetDriver: whichever parts are lost, the object ends right", "[netdri
         INFO("lost " << lost);
         NetFixture net;
         const ObjectHandle archive = net.add_archive();
-        net.join();
-        REQUIRE(net.settle());
+        net.join_settled();
         unsigned count = 0;
         net.server().transport.set_script(
             [&](Bytes&) { return count >= 8 || ((lost >> count++) & 1) == 0; });
@@ -139,8 +134,7 @@ TEST_CASE("NetDriver: an array larger than a packet is cut between elements",
           "[netdriver][net_driver]") {
     NetFixture net;
     const ObjectHandle archive = net.add_archive();
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     for (std::uint32_t i = 0; i < 2'000; ++i) {
         net.archive(archive).cells.push_back(i * 0x9E37'79B9u);
     }
@@ -161,8 +155,7 @@ TEST_CASE("NetDriver: of an array in parts one lost packet is sent again",
           "[netdriver][net_driver]") {
     NetFixture net;
     const ObjectHandle archive = net.add_archive();
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     net.archive(archive).cells.assign(2'000, 0xFEED'F00D);
     const NetStats before = net.server_driver().stats();
     lose(net, {3});
@@ -182,8 +175,7 @@ TEST_CASE("NetDriver: a large array that shrinks while parts are in flight ends 
         options.link.latency_ms = 30;
         NetFixture net(options);
         const ObjectHandle archive = net.add_archive();
-        net.join();
-        REQUIRE(net.settle());
+        net.join_settled();
         unsigned count = 0;
         net.server().transport.set_script(
             [&](Bytes&) { return count >= 6 || ((lost >> count++) & 1) == 0; });
@@ -202,8 +194,7 @@ TEST_CASE("NetDriver: a value larger than a packet travels in fragments, once",
           "[netdriver][net_driver]") {
     NetFixture net;
     const ObjectHandle archive = net.add_archive();
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     const NetStats before = net.server_driver().stats();
     net.archive(archive).pages[2] = text_of_size(10'000);
     REQUIRE(net.settle());
@@ -218,8 +209,7 @@ TEST_CASE("NetDriver: of a value in fragments only those that were lost are sent
           "[netdriver][net_driver]") {
     NetFixture net;
     const ObjectHandle archive = net.add_archive();
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     net.archive(archive).pages[2] = text_of_size(30'000);
     lose(net, {0, 5, 6});
     REQUIRE(net.settle());
@@ -233,8 +223,7 @@ TEST_CASE("NetDriver: a value under way in fragments waits with its changes, the
     options.link.latency_ms = 200;
     NetFixture net(options);
     const ObjectHandle archive = net.add_archive();
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     const NetStats before = net.server_driver().stats();
     std::uint32_t client_counter_while_paused = 0;
     for (std::uint32_t change = 1; change <= 15; ++change) {
@@ -261,8 +250,7 @@ TEST_CASE("NetDriver: changes of a paused value arrive, whatever is lost",
         options.link.latency_ms = 30;
         NetFixture net(options);
         const ObjectHandle archive = net.add_archive();
-        net.join();
-        REQUIRE(net.settle());
+        net.join_settled();
         unsigned count = 0;
         net.server().transport.set_script(
             [&](Bytes&) { return count >= 8 || ((lost >> count++) & 1) == 0; });
@@ -287,8 +275,7 @@ TEST_CASE("NetDriver: what was lost of an array before it grew too large for a p
         const ObjectHandle archive = net.add_archive();
         std::vector<Chapter>& chapters = net.archive(archive).chapters;
         chapters = {{"one", "short"}, {"two", "short"}};
-        net.join();
-        REQUIRE(net.settle());
+        net.join_settled();
         unsigned count = 0;
         net.server().transport.set_script(
             [&](Bytes&) { return count >= 8 || ((lost >> count++) & 1) == 0; });
@@ -312,8 +299,7 @@ TEST_CASE("NetDriver: an object with a value in fragments may be removed at any 
         NetFixtureOptions options;
         options.link.latency_ms = 70;
         NetFixture net(options);
-        net.join();
-        REQUIRE(net.settle());
+        net.join_settled();
         lose(net, {0, 3});
         const ObjectHandle archive = net.add_archive();
         net.archive(archive).pages[0] = text_of_size(8'000);
@@ -332,8 +318,7 @@ TEST_CASE("NetDriver: an open that is lost before a value in fragments is made g
     for (std::uint32_t number = 0; number < 6; ++number) {
         INFO("number " << number);
         NetFixture net;
-        net.join();
-        REQUIRE(net.settle());
+        net.join_settled();
         lose(net, {number, number + 2});
         const ObjectHandle archive = net.add_archive();
         fill_pages(net.archive(archive), 500);
@@ -350,8 +335,7 @@ TEST_CASE("NetDriver: a value larger than a message may be is left out, and said
           "[netdriver][net_driver]") {
     NetFixture net;
     const ObjectHandle archive = net.add_archive();
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     std::vector<std::string> log;
     set_log_handler(
         [](LogLevel, std::string_view message, void* context) {
@@ -394,8 +378,7 @@ TEST_CASE("NetDriver: a value as large as a message may be arrives, and one byte
         options.client = config;
         NetFixture net(options);
         const ObjectHandle archive = net.add_archive();
-        net.join();
-        REQUIRE(net.settle());
+        net.join_settled();
         net.archive(archive).pages[0] =
             text_of_size(config.bunch_bytes_max - overhead_bytes + excess);
         REQUIRE(net.settle());
@@ -551,8 +534,7 @@ TEST_CASE("NetDriver: packets of any permitted size carry everything", "[netdriv
             net.archive(archive).cells.push_back(i);
         }
         net.archive(archive).chapters = {{"one", text_of_size(200)}, {"two", text_of_size(700)}};
-        net.join();
-        REQUIRE(net.settle());
+        net.join_settled();
         CHECK(net.client_text(0) == net.server_text());
         for (const Datagram& datagram : net.server().transport.sent) {
             CHECK(datagram.bytes.size() <= packet_bytes);
@@ -567,8 +549,7 @@ TEST_CASE("NetDriver: an object may have many values in fragments at once",
     options.client.packet_bytes_max = 256;
     NetFixture net(options);
     const ObjectHandle archive = net.add_archive();
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     fill_pages(net.archive(archive), 60'000);  // 8 x 313 fragments of 192 bytes
     REQUIRE(net.settle(6'000));
     CHECK(net.client_text(0) == net.server_text());
@@ -583,8 +564,7 @@ TEST_CASE("NetDriver: an object with more fragments than are counted waits with 
     }
     NetFixture net(options);
     const ObjectHandle archive = net.add_archive();
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     for (std::uint32_t page = 0; page < 4; ++page) {
         net.archive(archive).pages[page] = text_of_size(1'000'000, page);  // 5,209 fragments each
     }
@@ -598,8 +578,7 @@ TEST_CASE("NetDriver: an object with more fragments than are counted waits with 
 
 TEST_CASE("NetDriver: under a cap an object of small and large values arrives, each value once",
           "[netdriver][net_driver][rates][random]") {
-    const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 40);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(run_seed() % 1'000'000 + 1, 40)) {
         INFO("REPLAYOUT_SEED=" << seed);
         SeededRandom random(seed);
         NetFixtureOptions options;

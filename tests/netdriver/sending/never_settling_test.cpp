@@ -391,7 +391,7 @@ TEST_CASE("Never settling: nothing waits longer than promised, whatever moves, c
     const char* const asked = std::getenv("REPLAYOUT_GAME_SECONDS");
     const double seconds = asked == nullptr ? 300 : std::atof(asked);
     Ratios ratios;
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seeds) {
         NeverSettling game(seed, ratios);
         INFO("REPLAYOUT_SEED=" << seed << ": " << game.name());
         game.play(seconds, seeds.is_default ? 200'000 : 1e9);

@@ -34,8 +34,7 @@ TEST_CASE("Force: an object in parts whose open was lost goes on, however often 
     options.link.latency_ms = 30;
     options.config.bytes_per_second_max = 6'000;
     ClassGame<Scroll> game(build_scroll, options);
-    game.join();
-    REQUIRE(game.settle());
+    game.join_settled();
     std::uint32_t lost_count = 0;
     game.server_transport().set_script([&](const Bytes& datagram) {
         const auto packet = parse_packet(datagram);

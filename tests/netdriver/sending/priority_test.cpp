@@ -504,8 +504,7 @@ TEST_CASE("Owed: an open that is held back, as too many are on their way, waits 
     options.server.reliable_waiting_max = 8;
     options.link.latency_ms = 300;
     NetFixture net(options);
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     std::vector<ObjectHandle> pawns;
     for (int i = 0; i < 40; ++i) {
         pawns.push_back(net.add_pawn());

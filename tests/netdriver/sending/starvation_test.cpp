@@ -148,8 +148,7 @@ class StarvingCrowd {
 
 TEST_CASE("Starvation: no object waits longer than promised, whatever rates, sizes and losses are",
           "[netdriver][rates][random]") {
-    const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 6);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(run_seed() % 1'000'000 + 1, 6)) {
         INFO("REPLAYOUT_SEED=" << seed);
         StarvingCrowd crowd(seed);
         crowd.play(60 * crate_ticks_per_second);  // the pressure settles

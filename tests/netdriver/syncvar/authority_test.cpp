@@ -39,8 +39,7 @@ TEST_CASE("AddPlayer: the client asks once, and is given the prefab of the manag
     ArenaOptions options;
     options.auto_create_player = true;
     ArenaGame game(options);
-    game.join();
-    game.settle();
+    game.join_settled();
     game.tick(5);
     NetworkIdentity* player = game.connection(0).identity();
     REQUIRE(player != nullptr);
@@ -82,9 +81,7 @@ TEST_CASE("AddPlayer: a client that is not ready, a manager without a prefab, an
 
 /// A pawn that two clients are shown and nobody owns.
 [[nodiscard]] NetworkIdentity& spawn_ownerless_pawn(ArenaGame& game) {
-    game.join();
-    game.join();
-    game.settle();
+    game.join_settled(2);
     NetworkIdentity& pawn = game.spawn(game.types().pawn());
     game.settle();
     CHECK(take_told(game.fighter_on(0, pawn)) == Told{"start client"});
@@ -179,8 +176,7 @@ TEST_CASE("U51 ChangeOwner: edges alone are told of the player, and of the one i
 
 TEST_CASE("U52 Authority: it is given, seen and taken, and ends with the object", "[syncvar]") {
     ArenaGame game;
-    game.join();
-    game.settle();
+    game.join_settled();
     NetworkIdentity& pawn = game.server().instantiate(game.types().pawn());
     CHECK_FALSE(game.server().assign_client_authority(pawn, game.connection(0)));
     REQUIRE(game.server().spawn(pawn, &game.connection(0)));
@@ -204,8 +200,7 @@ TEST_CASE("U53 ReplacePlayer and RemovePlayer: what becomes of the one before", 
     ArenaOptions options;
     options.auto_create_player = true;
     ArenaGame game(options);
-    game.join();
-    game.settle();
+    game.join_settled();
     game.tick(5);
     NetworkServer& server = game.server();
     NetworkConnection& connection = game.connection(0);
@@ -282,9 +277,7 @@ TEST_CASE("Disconnect: what the client owned is destroyed, its player too, and n
     ArenaOptions options;
     options.auto_create_player = true;
     ArenaGame game(options);
-    game.join();
-    game.join();
-    game.settle();
+    game.join_settled(2);
     game.tick(5);
     NetworkIdentity& pet = game.spawn(game.types().pawn(), &game.connection(0));
     NetworkIdentity& crate = game.spawn(game.types().pawn());
@@ -312,9 +305,7 @@ TEST_CASE("Hostile: ready, add_player and commands in floods are counted, and ch
     options.config.function_calls_per_second_max = 10'000;
     options.config.function_calls_burst_max = 10'000;
     ArenaGame game(options);
-    game.join();
-    game.join();
-    game.settle();
+    game.join_settled(2);
     game.tick(5);
     NetworkIdentity& player = *game.connection(0).identity();
     NetworkIdentity& others = *game.connection(1).identity();
@@ -359,9 +350,7 @@ TEST_CASE("Hostile: a client that calls more than the server takes is closed, an
     options.client_config->calls_burst_max = 1'000'000;
     options.client_config->function_calls_burst_max = 1'000'000;
     ArenaGame game(options);
-    game.join();
-    game.join();
-    game.settle();
+    game.join_settled(2);
     game.tick(5);
     NetworkIdentity& player = *game.connection(0).identity();
     for (int i = 0; i < 800; ++i) {

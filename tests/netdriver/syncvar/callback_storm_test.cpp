@@ -466,7 +466,7 @@ TEST_CASE("Callbacks: they may remove, replace and destroy anything at random, a
           "[syncvar][random][stress]") {
     std::uint64_t told_count = 0;
     const SeedRange seeds = seed_range(1, 25);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seeds) {
         INFO("REPLAYOUT_SEED=" << seed);
         Storm storm(seed, 1 + static_cast<std::uint32_t>(seed % 3));
         storm.play(120);

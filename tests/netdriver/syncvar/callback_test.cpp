@@ -173,8 +173,7 @@ TEST_CASE("Callback: one of a host may clear its collection, and the key it rece
 
 TEST_CASE("Callback: a spawn handler may unregister or replace itself while it runs", "[syncvar]") {
     ArenaGame game;
-    game.join();
-    game.settle();
+    game.join_settled();
     NetworkClient& client = game.client(0);
     const NetworkPrefab& pawn = game.types().pawn();
     std::vector<std::string> told;

@@ -29,9 +29,7 @@ struct Duel {
     NetworkIdentity* pawn = nullptr;
 
     explicit Duel(const ArenaOptions& options = owners_decide()) : game(options) {
-        game.join();
-        game.join();
-        game.settle();
+        game.join_settled(2);
         pawn = &game.server().instantiate(game.types().pawn());
         pawn->component<Fighter>(0).health = 70;
         pawn->component<Fighter>(0).name = "server's";

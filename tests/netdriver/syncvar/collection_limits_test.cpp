@@ -57,8 +57,7 @@ TEST_CASE("Collections: an item that cannot be sent is refused where it is writt
     CHECK(bag.things.size() == 1);
     CHECK(bag.prices.size() == 1);
     CHECK(bag.things.add({std::string(100, 'x'), 3}));
-    game.join();
-    game.settle();
+    game.join_settled();
     game.check_equal(chest);
 }
 
@@ -78,8 +77,7 @@ TEST_CASE("SyncVar: a value that cannot be sent is refused, and the variable sta
     fighter.name = std::string(broken_text);
     CHECK(fighter.name.get() == "ann");
     CHECK(fighter.name.set(std::string(1'024, 'x')));
-    game.join();
-    game.settle();
+    game.join_settled();
     CHECK(game.fighter_on(0, pawn).name.get() == fighter.name.get());
     CHECK(game.fighter_on(1, pawn).name.get() == fighter.name.get());
 }
@@ -121,8 +119,7 @@ TEST_CASE("Collections: NaN is no item of a set and no key", "[syncvar]") {
     CHECK_FALSE(scales.names.set(std::vector<std::string>(9, "x")));
     check_line("\"Scales.names\"", "array_count_max (8)");
     CHECK_FALSE(scales.names.set({"x", broken_text}));
-    game.join();
-    game.settle();
+    game.join_settled();
     for (const std::size_t client : {0u, 1u}) {
         const auto& shown = game.on_client(client, object)->component<Scales>(0);
         CHECK(shown.weights.items() == scales.weights.items());
@@ -411,7 +408,7 @@ TEST_CASE("Collections: whatever is written around the limits, clients end equal
     std::uint32_t refused_count = 0;
     std::uint32_t large_count = 0;
     const SeedRange seeds = seed_range(1, 12);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seeds) {
         INFO("REPLAYOUT_SEED=" << seed);
         BagOptions options;
         options.seed = seed;
@@ -431,8 +428,7 @@ TEST_CASE("Collections: whatever is written around the limits, clients end equal
 /// A server whose client takes a megabyte of arrays and texts.
 struct TightClient {
     TightClient() : game(options()) {
-        game.join();
-        game.settle();
+        game.join_settled();
         for (int i = 0; i < 8; ++i) {
             chests.push_back(&game.spawn(game.chest(), &game.connection(0)));
         }

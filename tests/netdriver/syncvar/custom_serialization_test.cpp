@@ -147,8 +147,7 @@ TEST_CASE("Custom serialization: what the initial section says is not said again
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         options.seed = seed;
         BagGame game(options);
-        game.join();
-        game.settle();
+        game.join_settled();
         NetworkIdentity& shelf = game.spawn(game.shelf());
         Scroll& server = shelf.component<Scroll>(scroll);
         game.tick(static_cast<std::uint32_t>(seed % 4));
@@ -173,8 +172,7 @@ TEST_CASE("Custom serialization: without observers nothing is written", "[syncva
     CHECK(server.write_count == 0);
     CHECK(server.initial_write_count == 0);
     CHECK(server.sync_var_dirty_bits() == 0);
-    game.join();
-    game.settle();
+    game.join_settled();
     CHECK(scroll_on(game, 0, shelf).page == 3);
 }
 
@@ -309,8 +307,7 @@ TEST_CASE("U06 Custom serialization: a misread initial section does not touch it
     NetworkIdentity& shelf = game.spawn(game.shelf());
     shelf.component<SealedScroll>(sealed).text = "right";
     shelf.component<Bag>(bag).numbers.add(5);
-    game.join();
-    game.settle();
+    game.join_settled();
     CHECK(game.bag_on(0, shelf, bag).numbers.items() == std::vector{5});
     CHECK(scroll_on(game, 0, shelf, sealed).text == "right");
     CHECK_FALSE(LogSpy::messages().empty());
@@ -335,8 +332,7 @@ TEST_CASE("U04 Custom serialization: what cannot be written stops nothing beside
     CHECK(scroll_on(game, 0, shelf).read_count == 0);
     CHECK(game.client(0).counters().sections_misread == 0);
     // Who joins is sent the others, too.
-    game.join();
-    game.settle();
+    game.join_settled();
     CHECK(scroll_on(game, 1, shelf, sealed).text == "right");
     CHECK(game.bag_on(1, shelf, bag).numbers.items() == std::vector{5});
     shelf.component<Scroll>(scroll).write("short");
@@ -351,8 +347,7 @@ TEST_CASE("U04 Custom serialization: an initial section that cannot be written i
     NetworkIdentity& shelf = game.spawn(game.shelf());
     const LogSpy log;
     const auto join_again = [&] {
-        game.join();
-        game.settle();
+        game.join_settled();
         return LogSpy::messages().size();
     };
     shelf.component<Scroll>(scroll).text.assign(40'000, 'x');
@@ -390,8 +385,7 @@ TEST_CASE("Custom serialization: a section of the greatest size arrives", "[sync
     shelf.component<Scroll>(scroll).write(std::string(32'700, 'x'));
     game.settle();
     CHECK(scroll_on(game, 0, shelf).text.size() == 32'700);
-    game.join();
-    game.settle();
+    game.join_settled();
     CHECK(scroll_on(game, 1, shelf).text.size() == 32'700);
 }
 
@@ -399,9 +393,7 @@ TEST_CASE("U01 Custom serialization: what is for the owner reaches nobody else",
     BagOptions options;
     options.is_keeping_datagrams = true;
     BagGame game(options);
-    game.join();
-    game.join();
-    game.settle();
+    game.join_settled(2);
     NetworkIdentity& shelf = game.server().instantiate(game.shelf());
     Scroll& server = shelf.component<Scroll>(owners);
     server.text = MarkedValue{1, 1, 1}.text(2);
@@ -429,8 +421,7 @@ TEST_CASE("U01 Custom serialization: what is for the owner reaches nobody else",
 
 TEST_CASE("Custom serialization: whatever is lost, every client ends with the server's",
           "[syncvar][random]") {
-    const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 12);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(run_seed() % 1'000'000 + 1, 12)) {
         INFO("REPLAYOUT_SEED=" << seed);
         std::vector<std::vector<Datagram>> sent;
         OrderedExecutor executor(3, JobOrder::Shuffled, seed);
@@ -512,8 +503,7 @@ TEST_CASE("Custom serialization: where only a collection changed there is no sec
         REQUIRE(ledger.has_value());
         REQUIRE(types.add_prefab("Ledger", {{*ledger}}).has_value());
     });
-    game.join();
-    game.settle();
+    game.join_settled();
     NetworkIdentity& object = game.spawn(game.types().find("Ledger"));
     game.settle();
     Ledger& server = object.component<Ledger>(0);
@@ -551,8 +541,7 @@ TEST_CASE("Custom serialization: an owner for whom there is no room is sent the 
     BagOptions options;
     options.config.calls_waiting_max = 1;
     BagGame game(options);
-    game.join();
-    game.settle();
+    game.join_settled();
     NetworkIdentity& shelf = game.spawn(game.shelf());
     shelf.component<Scroll>(owners).text = "for the owner";
     game.settle();

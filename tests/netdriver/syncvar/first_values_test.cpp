@@ -45,8 +45,7 @@ void add_recruits(NetworkTypes& types) {
 TEST_CASE(
     "First values: on_start_client() finds what the object was spawned with, whatever is lost",
     "[syncvar][random]") {
-    const SeedRange seeds = seed_range(run_seed() % 1'000'000 + 1, 4);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(run_seed() % 1'000'000 + 1, 4)) {
         INFO("REPLAYOUT_SEED=" << seed);
         ArenaOptions options;
         options.seed = seed;

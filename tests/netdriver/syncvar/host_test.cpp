@@ -172,8 +172,7 @@ TEST_CASE("Host: it sees what a client at the same place sees, wherever things a
         NetworkConnection& host = game.server().start_host();
         NetworkIdentity& host_player = game.server().instantiate(game.types().pawn());
         REQUIRE(game.server().add_player_for_connection(host, host_player));
-        game.join();
-        game.settle();
+        game.join_settled();
         NetworkIdentity& client_player = game.server().instantiate(game.types().pawn());
         REQUIRE(game.server().add_player_for_connection(game.connection(0), client_player));
         std::vector<NetworkIdentity*> objects;
@@ -385,8 +384,7 @@ TEST_CASE("Host: at its end the manager is told first, what it owned goes, and a
     ArenaOptions options;
     options.auto_create_player = true;
     ArenaGame game(options);
-    game.join();
-    game.settle();
+    game.join_settled();
     NetworkConnection& host = game.server().start_host();
     NetworkIdentity& player = *host.identity();
     NetworkIdentity& crate = game.spawn(game.types().pawn(), &host);

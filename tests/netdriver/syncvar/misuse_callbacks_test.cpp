@@ -106,8 +106,7 @@ TEST_CASE("Misuse, Unity: nothing is destroyed while the server asks who sees it
     ArenaOptions options;
     options.interest.kind = InterestKind::Custom;
     ArenaGame game(options, add_meddlers);
-    game.join();
-    game.settle();
+    game.join_settled();
     game.server().set_client_ready(game.connection(0));
     NetworkIdentity& other = game.spawn(game.types().find("MeddlerPrefab"));
     game.settle();
@@ -146,8 +145,7 @@ TEST_CASE("Misuse, Unity: nothing is destroyed while the server asks who sees it
 TEST_CASE("Misuse, Unity: nothing is destroyed while an object is written for the first time",
           "[syncvar][misuse]") {
     ArenaGame game({}, add_meddlers);
-    game.join();
-    game.settle();
+    game.join_settled();
     game.server().set_client_ready(game.connection(0));
     NetworkIdentity& other = game.spawn(game.types().pawn());
     game.settle();
@@ -380,8 +378,7 @@ TEST_CASE("Misuse, Unity: a spawn handler hands in objects of its own client alo
 TEST_CASE("Misuse, Unity: the driver of a server takes no object that the server did not make",
           "[syncvar][misuse]") {
     ArenaGame game;
-    game.join();
-    game.settle();
+    game.join_settled();
     const Refusals refusals;
     const RepLayout& layout = game.types().pawn().layout();
     CHECK(game.server().driver().add_object(layout, ObjectHandle{0x1234}).generation == 0);
@@ -394,8 +391,7 @@ TEST_CASE("Misuse, Unity: the driver of a server takes no object that the server
 TEST_CASE("Misuse, Unity: what is done twice, or at the wrong end, is logged with its name",
           "[syncvar][misuse]") {
     ArenaGame game;
-    game.join();
-    game.settle();
+    game.join_settled();
     game.server().set_client_ready(game.connection(0));
     NetworkIdentity& pawn = game.spawn(game.types().pawn());
     game.settle();
@@ -458,8 +454,7 @@ TEST_CASE("Misuse, Unity: settings of a component that are no enumerators are re
 TEST_CASE("Misuse, Unity: an unknown function is named as the game named it, and so is the advice",
           "[syncvar][misuse]") {
     ArenaGame game;
-    game.join();
-    game.settle();
+    game.join_settled();
     game.server().set_client_ready(game.connection(0));
     NetworkIdentity& pawn = game.spawn(game.types().pawn());
     game.settle();

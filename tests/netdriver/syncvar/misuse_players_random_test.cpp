@@ -316,8 +316,7 @@ class PlayerGame {
 TEST_CASE(
     "Misuse, Unity: players, managers, hosts and clients that ended at random, and all end equal",
     "[syncvar][misuse][random][stress]") {
-    const SeedRange seeds = seed_range(1, 6);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(1, 6)) {
         INFO("seed " << seed);
         const Refusals refusals;
         PlayerGame game(seed);

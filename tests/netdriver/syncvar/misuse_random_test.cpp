@@ -194,16 +194,14 @@ void misuse_within(ArenaGame& game, SeededRandom& random) {
 TEST_CASE(
     "Misuse, Unity: mistakes of every kind at random, and clients end with the server's state",
     "[syncvar][misuse][random][stress]") {
-    const SeedRange seeds = seed_range(1, 5);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(1, 5)) {
         INFO("seed " << seed);
         SeededRandom random(seed);
         ArenaOptions options;
         options.seed = seed;
         options.link.loss = 0.05;
         ArenaGame game(options, add_chest);
-        game.join();
-        game.settle();
+        game.join_settled();
         game.server().set_client_ready(game.connection(0));
         NetworkIdentity& own = game.spawn(game.types().find("ChestPrefab"));
         NetworkIdentity& pawn = game.spawn(game.types().pawn());

@@ -100,8 +100,7 @@ using Mistake = std::function<void(ArenaGame&, OtherGame&, NetworkIdentity&)>;
 
 TEST_CASE("Misuse, Unity: objects and connections of another server are refused, in any order",
           "[syncvar][misuse][random]") {
-    const SeedRange seeds = seed_range(1, 4);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(1, 4)) {
         INFO("seed " << seed);
         const Refusals refusals;
         SeededRandom random(seed);
@@ -109,8 +108,7 @@ TEST_CASE("Misuse, Unity: objects and connections of another server are refused,
         options.seed = seed;
         options.link.loss = 0.05;
         ArenaGame game(options);
-        game.join();
-        game.settle();
+        game.join_settled();
         game.server().set_client_ready(game.connection(0));
         OtherGame other;
         other.game.server().set_client_ready(other.game.connection(0));
@@ -150,8 +148,7 @@ TEST_CASE("Misuse, Unity: a behaviour without an object refuses calls, and is no
 
 TEST_CASE("Misuse, Unity: a SyncVar names no object of another end", "[syncvar][misuse]") {
     ArenaGame game;
-    game.join();
-    game.settle();
+    game.join_settled();
     game.server().set_client_ready(game.connection(0));
     NetworkIdentity& holder = game.spawn(game.types().pawn());
     NetworkIdentity& named = game.spawn(game.types().pawn());
@@ -188,8 +185,7 @@ TEST_CASE(
     "Misuse, Unity: updates before listen() and connect() and from within callbacks are refused",
     "[syncvar][misuse]") {
     ArenaGame game;
-    game.join();
-    game.settle();
+    game.join_settled();
     game.server().set_client_ready(game.connection(0));
     NetworkIdentity& pawn = game.spawn(game.types().pawn());
     game.settle();
@@ -228,8 +224,7 @@ TEST_CASE(
 TEST_CASE("Misuse, Unity: an index out of range names no item, and changes none",
           "[syncvar][misuse]") {
     ArenaGame game({}, add_satchel);
-    game.join();
-    game.settle();
+    game.join_settled();
     NetworkIdentity& object = game.spawn(game.types().find("SatchelPrefab"));
     Satchel& satchel = object.component<Satchel>(0);
     REQUIRE(satchel.coins.add(7));
@@ -247,8 +242,7 @@ TEST_CASE("Misuse, Unity: an index out of range names no item, and changes none"
 
 TEST_CASE("Misuse, Unity: a call out of place is logged", "[syncvar][misuse]") {
     ArenaGame game;
-    game.join();
-    game.settle();
+    game.join_settled();
     game.server().set_client_ready(game.connection(0));
     NetworkIdentity& pawn = game.spawn(game.types().pawn());
     game.settle();

@@ -335,9 +335,7 @@ TEST_CASE("Hostile: who names the object of its connection in a command changes 
             REQUIRE(wizard.has_value());
             REQUIRE(types.add_prefab("Wizard", {{*wizard}}).has_value());
         });
-        game.join();
-        game.join();
-        game.settle();
+        game.join_settled(2);
         NetworkIdentity& wizard = game.spawn(game.types().find("Wizard"), &game.connection(0));
         game.settle();
         NetworkIdentity* channel = nullptr;

@@ -131,8 +131,7 @@ TEST_CASE("Owner fairness: where enough changes, updates use the whole rate", "[
 
 TEST_CASE("Owner fairness: under loss and at any rate everything that an owner writes arrives",
           "[syncvar][random]") {
-    const SeedRange seeds = seed_range(1, 8);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(1, 8)) {
         CAPTURE(seed);
         SeededRandom random(seed);
         constexpr std::uint32_t rates[] = {30, 50, 60, 144, 240};

@@ -33,8 +33,7 @@ struct LineSpy {
 
 TEST_CASE("PeerLog: a client that goes on asking is a few lines in the server's log", "[syncvar]") {
     ArenaGame game;
-    game.join();
-    game.settle();
+    game.join_settled();
     game.server_manager().player_prefab = nullptr;
     const LogSpy log;
     for (int i = 0; i < 100; ++i) {
@@ -61,8 +60,7 @@ TEST_CASE("PeerLog: a client whose commands fill a collection is a few lines, of
         options.limits.array_count_max = 1;
         REQUIRE(types.add_prefab("Hoard", {{*hoard}}, options).has_value());
     });
-    game.join();
-    game.settle();
+    game.join_settled();
     NetworkIdentity& hoard = game.spawn(game.types().find("Hoard"), &game.connection(0));
     game.settle();
     LineSpy log;

@@ -37,8 +37,7 @@ TEST_CASE("Program order: a call finds the collections and sections that were ch
     const bool has_interval = GENERATE(false, true);
     CAPTURE(has_interval);
     ArenaGame game({}, add_ledgers(has_interval ? each_100_ms() : SyncSettings{}));
-    game.join();
-    game.settle();
+    game.join_settled();
     NetworkIdentity& object = game.spawn(game.types().find("Ledger"));
     game.settle();
     Ledger& server = object.component<Ledger>(0);
@@ -59,8 +58,7 @@ TEST_CASE("Program order: a call finds the collections and sections that were ch
 TEST_CASE("Program order: between two calls of a tick each finds what was written before it",
           "[syncvar]") {
     ArenaGame game({}, add_ledgers({}));
-    game.join();
-    game.settle();
+    game.join_settled();
     NetworkIdentity& object = game.spawn(game.types().find("Plain"));
     game.settle();
     Ledger& server = object.component<Ledger>(0);
@@ -80,8 +78,7 @@ TEST_CASE("Program order: what an owner assigns, then calls, the server finds in
     const bool has_interval = GENERATE(false, true);
     CAPTURE(has_interval);
     ArenaGame game({}, add_ledgers(has_interval ? each_100_ms() : SyncSettings{}));
-    game.join();
-    game.settle();
+    game.join_settled();
     NetworkIdentity& object = game.spawn(game.types().find("Ledger"), &game.connection(0));
     game.settle();
     Ledger& own = ledger_on(game, 0, object, 1);
@@ -107,8 +104,7 @@ TEST_CASE("Program order: what an owner assigns, then calls, the server finds in
 
 TEST_CASE("Program order: whatever is written and lost, no call finds less than when it was made",
           "[syncvar][random]") {
-    const SeedRange seeds = seed_range(1, 6);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(1, 6)) {
         CAPTURE(seed);
         const std::uint64_t round = seed % 6;
         SeededRandom random(seed);
@@ -120,9 +116,7 @@ TEST_CASE("Program order: whatever is written and lost, no call finds less than 
         SyncSettings how;
         how.sync_interval_us = round % 3 == 2 ? 60'000 : 0;
         ArenaGame game(options, add_ledgers(how));
-        game.join();
-        game.join();
-        game.settle();
+        game.join_settled(2);
         std::vector<NetworkIdentity*> objects;
         for (int i = 0; i < 3; ++i) {
             objects.push_back(&game.spawn(game.types().find("Ledger"), &game.connection(0)));
@@ -172,8 +166,7 @@ TEST_CASE("Program order: whatever is written and lost, no call finds less than 
 TEST_CASE("Program order: a call of the tick of the spawn runs after hooks and start",
           "[syncvar]") {
     ArenaGame game({}, add_ledgers({}));
-    game.join();
-    game.settle();
+    game.join_settled();
     NetworkIdentity& object = game.server().instantiate(game.types().find("Plain"));
     Ledger& server = object.component<Ledger>(0);
     server.value = 7;
@@ -238,8 +231,7 @@ TEST_CASE("Program order: where more waits than may, the object starts before it
 TEST_CASE("Program order: an object that comes and goes at once starts, hears, and stops",
           "[syncvar]") {
     ArenaGame game({}, add_ledgers({}));
-    game.join();
-    game.settle();
+    game.join_settled();
     NetworkIdentity& object = game.spawn(game.types().find("Plain"));
     Ledger& server = object.component<Ledger>(0);
     CHECK(server.call<&Ledger::rpc_check>(counts_of(server)) == CallResult::Sent);
@@ -309,8 +301,7 @@ TEST_CASE("Program order: the callback that adds a player may greet it", "[syncv
 TEST_CASE("Host: its player hears what the others hear, after the start of the object",
           "[syncvar]") {
     ArenaGame game({}, add_ledgers({}));
-    game.join();
-    game.settle();
+    game.join_settled();
     game.server().start_host();
     game.settle();
     NetworkIdentity& object = game.spawn(game.types().find("Plain"));
@@ -341,8 +332,7 @@ TEST_CASE("Sync interval: it begins wherever the clock begins", "[syncvar]") {
                                 std::int64_t{5'000'000'000});
     CAPTURE(options.start_ms);
     ArenaGame game(options, add_ledgers(each_100_ms()));
-    game.join();
-    game.settle();
+    game.join_settled();
     NetworkIdentity& object = game.spawn(game.types().find("Ledger"), &game.connection(0));
     game.settle();
     for (std::int32_t count = 1; count <= 50; ++count) {

@@ -12,9 +12,7 @@ namespace {
 TEST_CASE("Ready: a client that does not answer that it is not is disconnected, and no other",
           "[syncvar]") {
     ArenaGame game;
-    game.join();
-    game.join();
-    game.settle();
+    game.join_settled(2);
     game.server().set_answer_wait_ms(500);
     LinkSettings dead;
     dead.loss = 1.0;
@@ -34,8 +32,7 @@ TEST_CASE("Ready: a client that does not answer that it is not is disconnected, 
 
 TEST_CASE("Ready: also who is made ready again meanwhile owes its answer", "[syncvar]") {
     ArenaGame game;
-    game.join();
-    game.settle();
+    game.join_settled();
     game.server().set_answer_wait_ms(500);
     LinkSettings dead;
     dead.loss = 1.0;
@@ -50,8 +47,7 @@ TEST_CASE("Ready: also who is made ready again meanwhile owes its answer", "[syn
 TEST_CASE("Ready: what a client kept while it was not ready goes within disconnect()",
           "[syncvar]") {
     ArenaGame game;
-    game.join();
-    game.settle();
+    game.join_settled();
     game.server().set_client_ready(game.connection(0));
     NetworkIdentity& pawn = game.server().instantiate(game.types().pawn());
     REQUIRE(game.server().add_player_for_connection(game.connection(0), pawn));
@@ -76,8 +72,7 @@ TEST_CASE("Ready: an answer that finds no room is given later", "[syncvar]") {
     options.config.calls_waiting_max = 1;
     options.link.latency_ms = 50;
     ArenaGame game(options);
-    game.join();
-    game.settle();
+    game.join_settled();
     NetworkIdentity& pawn = game.spawn(game.types().pawn(), &game.connection(0));
     game.settle();
     game.server().set_answer_wait_ms(1'500);

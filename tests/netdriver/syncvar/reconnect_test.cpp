@@ -73,8 +73,7 @@ class HastyManager : public ArenaManager {
 
 TEST_CASE("NetworkClient: connect() says why it cannot be now", "[syncvar]") {
     ArenaGame game;
-    game.join();
-    game.settle();
+    game.join_settled();
     const Status connected = game.client(0).connect(PeerId{1}, later(game));
     REQUIRE_FALSE(connected.has_value());
     CHECK(contains(connected.error().message, "disconnect() first"));

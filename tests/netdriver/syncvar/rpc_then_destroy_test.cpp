@@ -84,8 +84,7 @@ TEST_CASE(
     options.link.loss = 0.2;
     options.link.latency_ms = 30;
     ArenaGame game(options, add_ledgers({}));
-    game.join();
-    game.settle();
+    game.join_settled();
     for (std::int32_t round = 1; round <= 10; ++round) {
         NetworkIdentity& object = game.spawn(game.types().find("Plain"));
         object.set_interest_group(0);
@@ -119,8 +118,7 @@ TEST_CASE(
     const End end = GENERATE(End::Destroy, End::Unspawn, End::Hide);
     CAPTURE(static_cast<int>(end));
     ArenaGame game({}, add_scribe);
-    game.join();
-    game.settle();
+    game.join_settled();
     game.server().set_client_ready(game.connection(0));
     game.settle();
     Scribe::told.clear();

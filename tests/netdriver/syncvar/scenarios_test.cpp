@@ -134,8 +134,7 @@ TEST_CASE("U12 SyncVar: a late joiner's initial state takes nothing from the del
     scout.component<Scout>(0).everybody = 1;
     game.tick();
     scout.component<Scout>(0).everybody = 2;  // not due yet
-    game.join();
-    game.settle();
+    game.join_settled();
     game.tick(6);
     for (std::size_t client : {0u, 1u}) {
         CHECK(game.on_client(client, scout)->component<Scout>(0).everybody == 2);
@@ -209,8 +208,7 @@ TEST_CASE("U20 NetworkIdentity: an object larger than a packet is replicated", "
 
 TEST_CASE("U30 SyncVar: a reference can be read before its object is spawned", "[syncvar]") {
     ArenaGame game;
-    game.join();
-    game.settle();
+    game.join_settled();
     NetworkIdentity& pawn = game.spawn(game.types().pawn());
     NetworkIdentity& target = game.server().instantiate(game.types().pawn());
     pawn.component<Fighter>(0).target = &target;
@@ -227,8 +225,7 @@ TEST_CASE("U30 SyncVar: a reference can be read before its object is spawned", "
 
 TEST_CASE("U32 SyncVar: behind the initial batch hooks run at once", "[syncvar]") {
     ArenaGame game;
-    game.join();
-    game.settle();
+    game.join_settled();
     NetworkIdentity& pawn = game.spawn(game.types().pawn());
     game.settle();
     Fighter& shown = game.on_client(0, pawn)->component<Fighter>(0);
@@ -279,9 +276,7 @@ TEST_CASE("U65 NetworkIdentity: what does not change is not sent, and what does 
 
 TEST_CASE("U66 SyncVar: variables for the owner, and for all but the owner", "[syncvar]") {
     ArenaGame game({}, add_scout);
-    game.join();
-    game.join();
-    game.settle();
+    game.join_settled(2);
     NetworkIdentity& scout = game.spawn(game.types().find("Scout"), &game.connection(0));
     game.settle();
     scout.component<Scout>(0).everybody = 1;

@@ -17,8 +17,7 @@ using Told = std::vector<std::string>;
 
 TEST_CASE("Scene objects: the second one of an id is refused by name", "[syncvar]") {
     ArenaGame game;
-    game.join();
-    game.settle();
+    game.join_settled();
     NetworkIdentity& first = game.server().add_scene_object(game.types().twins(), 21);
     NetworkIdentity& second = game.server().add_scene_object(game.types().pawn(), 21);
     LogSpy spy(LogLevel::Warning);
@@ -93,8 +92,7 @@ TEST_CASE("Scene objects: what they are in the scene is what hooks compare with"
 
 TEST_CASE("Scene objects: an error names scene id, prefab and asset id", "[syncvar]") {
     ArenaGame game;
-    game.join();
-    game.settle();
+    game.join_settled();
     LogSpy spy;
     NetworkIdentity& object = game.server().add_scene_object(game.types().pawn(), 4711);
     REQUIRE(game.server().spawn(object));
@@ -108,8 +106,7 @@ TEST_CASE("Scene objects: an error names scene id, prefab and asset id", "[syncv
 
 TEST_CASE("Spawn handlers: an error names the prefab and its asset id", "[syncvar]") {
     ArenaGame game;
-    game.join();
-    game.settle();
+    game.join_settled();
     const NetworkPrefab& pawn = game.types().pawn();
     LogSpy spy;
     CHECK_FALSE(game.client(0).register_spawn_handler(12'345, {}));

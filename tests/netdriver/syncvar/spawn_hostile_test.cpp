@@ -130,8 +130,7 @@ TEST_CASE("Hostile server: a second object of one scene id is left out, and the 
 TEST_CASE("Hostile server: a second object of the connection is left out, and the first stays",
           "[syncvar]") {
     ArenaGame game;
-    game.join();
-    game.settle();
+    game.join_settled();
     const LogSpy spy;
     NetDriver& driver = game.server().driver();
     const NetworkPrefab& prefab = game.types().get().connection_prefab();
@@ -179,8 +178,7 @@ TEST_CASE("U48 OnSpawn: objects are started in the order in which the server spa
         runner.component<Runner>(0).number = i;
         spawned.push_back(runner.net_id());
     }
-    game.join();
-    game.settle();
+    game.join_settled();
     CHECK(Runner::started == spawned);
 }
 

@@ -577,8 +577,7 @@ class RandomGame final : public NetworkManager {
 
 TEST_CASE("Spawn at random: each client has what it may see, and starts have their stops",
           "[syncvar][random]") {
-    const SeedRange seeds = seed_range(1, 6);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(1, 6)) {
         RandomGame::Sent unshared;
         for (const SharingLevel sharing : {SharingLevel::Off, SharingLevel::Bundles}) {
             CAPTURE(seed, static_cast<int>(sharing));

@@ -253,8 +253,7 @@ TEST_CASE("U50 Destroy: a scene object is not active then, and can be spawned ag
 
 TEST_CASE("U50 Destroy: of what was never shown nothing happens", "[syncvar]") {
     ArenaGame game;
-    game.join();
-    game.settle();
+    game.join_settled();
     NetworkIdentity& pawn = game.server().instantiate(game.types().pawn());
     pawn.set_visibility(Visibility::ForceHidden);
     REQUIRE(game.server().spawn(pawn));
@@ -269,16 +268,14 @@ TEST_CASE("U50 Destroy: of what was never shown nothing happens", "[syncvar]") {
 TEST_CASE("U55 Spawn and delete: who joins later never sees it, who is there is told",
           "[syncvar]") {
     ArenaGame game;
-    game.join();
-    game.settle();
+    game.join_settled();
     NetworkIdentity& first = game.spawn(game.types().pawn());
     game.settle();
     game.server().destroy(first);
     game.settle();
     CHECK(game.client_manager().told.back() == "unspawned: destroyed");
     game.client_manager().told.clear();
-    game.join();
-    game.settle();
+    game.join_settled();
     CHECK(game.client_manager().told == Told{"spawn started", "spawn finished"});
 }
 
@@ -286,8 +283,7 @@ TEST_CASE("U57 Many objects that are spawned at once are all there", "[syncvar]"
     ArenaOptions options;
     options.link.loss = 0.20;
     ArenaGame game(options);
-    game.join();
-    game.settle();
+    game.join_settled();
     std::vector<NetworkIdentity*> pawns;
     for (int i = 0; i < 1'000; ++i) {
         pawns.push_back(&game.spawn(game.types().pawn()));
@@ -360,8 +356,7 @@ TEST_CASE("U56 Values that overtake the spawn of their object are not lost", "[s
     options.link.reorder = 0.5;
     options.link.reorder_ms = 100;
     ArenaGame game(options);
-    game.join();
-    game.settle();
+    game.join_settled();
     std::vector<NetworkIdentity*> pawns;
     for (int i = 0; i < 50; ++i) {
         pawns.push_back(&game.spawn(game.types().pawn()));
@@ -476,8 +471,7 @@ TEST_CASE("Spawn: an object that ends itself as it starts is not spawned, and no
         REQUIRE(shy.has_value());
         REQUIRE(types.add_prefab("ShyOne", {{*shy}}).has_value());
     });
-    game.join();
-    game.settle();
+    game.join_settled();
     NetworkIdentity& shy = game.server().instantiate(game.types().find("ShyOne"));
     shy.component<ShyOne>(0).server = &game.server();
     CHECK_FALSE(game.server().spawn(shy, &game.connection(0)));
@@ -493,8 +487,7 @@ TEST_CASE("Destroy: an object that ends itself as it stops is told so once", "[s
         REQUIRE(stubborn.has_value());
         REQUIRE(types.add_prefab("StubbornOne", {{*stubborn}}).has_value());
     });
-    game.join();
-    game.settle();
+    game.join_settled();
     NetworkIdentity& kept = game.spawn(game.types().find("StubbornOne"), &game.connection(0));
     NetworkIdentity& gone = game.spawn(game.types().find("StubbornOne"), &game.connection(0));
     game.settle();

@@ -230,7 +230,7 @@ TEST_CASE("References: none outlives its object, at any end, while everything co
           "[syncvar][random][stress]") {
     std::uint64_t named_count = 0;
     const SeedRange seeds = seed_range(1, 30);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seeds) {
         INFO("REPLAYOUT_SEED=" << seed);
         ReferenceStorm storm(seed);
         storm.play(150);

@@ -21,16 +21,14 @@ TEST_CASE("Collections: while nobody is connected no operation waits", "[syncvar
     chest.component<Pouch>(1).secrets.add("nobody's");
     CHECK(bag.numbers.waiting_count() == 0);
     CHECK(chest.component<Pouch>(1).secrets.waiting_count() == 0);
-    game.join();
-    game.settle();
+    game.join_settled();
     game.check_equal(chest);
 }
 
 TEST_CASE("Collections: operations that nobody is to hear are done with, without a word",
           "[syncvar]") {
     BagGame game;
-    game.join();
-    game.settle();
+    game.join_settled();
     NetworkIdentity& chest = game.spawn(game.chest(), &game.connection(0));
     game.settle();
     const LogSpy log(LogLevel::Warning);
@@ -87,8 +85,7 @@ TEST_CASE("Collections: an owner for whose calls there is no room is told all of
     BagOptions options;
     options.config.calls_waiting_max = 1;
     BagGame game(options);
-    game.join();
-    game.settle();
+    game.join_settled();
     NetworkIdentity& chest = game.spawn(game.chest());
     Pouch& pouch = chest.component<Pouch>(1);
     pouch.secrets.add("first");
@@ -117,8 +114,7 @@ TEST_CASE("Collections: an owner from whom the object is hidden, however shortly
                 BagOptions options;
                 options.link.latency_ms = static_cast<std::uint32_t>(latency_ms);
                 BagGame game(options);
-                game.join();
-                game.settle();
+                game.join_settled();
                 NetworkIdentity& chest = game.spawn(game.chest(), &game.connection(0));
                 Pouch& pouch = chest.component<Pouch>(1);
                 pouch.secrets.add("before");
@@ -143,8 +139,7 @@ TEST_CASE("Collections: an owner from whom the object is hidden, however shortly
 TEST_CASE("Collections: an owner is not told again of an object that sleeps, but when it is back",
           "[syncvar]") {
     BagGame game;
-    game.join();
-    game.settle();
+    game.join_settled();
     NetworkIdentity& chest = game.spawn(game.chest(), &game.connection(0));
     Pouch& pouch = chest.component<Pouch>(1);
     pouch.secrets.add("before");

@@ -106,8 +106,7 @@ TEST_CASE("Hostile collections: items with a key twice, or out of order, are tho
     const bool is_twice = GENERATE(true, false);
     CAPTURE(is_twice);
     BagGame game;
-    game.join();
-    game.settle();
+    game.join_settled();
     NetworkIdentity& chest = game.server().instantiate(game.chest());
     Bag& bag = chest.component<Bag>(0);
     auto& prices = const_cast<std::vector<Price>&>(bag.prices.items());
@@ -165,8 +164,7 @@ TEST_CASE("Hostile collections: a flood of what cannot be is a few lines in the 
 TEST_CASE("Hostile collections: parts are asked for no object that takes the id of another",
           "[syncvar]") {
     BagGame game;
-    game.join();
-    game.settle();
+    game.join_settled();
     NetworkIdentity& chest = game.server().instantiate(game.chest());
     for (int i = 0; i < 2'000; ++i) {
         chest.component<Bag>(2).things.add({std::string(900, 'x'), i});

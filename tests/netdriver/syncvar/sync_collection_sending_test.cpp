@@ -78,9 +78,7 @@ TEST_CASE("Collections: operations become one only where nobody begins between t
     options.bag.sync_interval_us = 200'000;
     for (std::uint32_t wait = 0; wait < 6; ++wait) {
         BagGame game(options);
-        game.join();
-        game.join();
-        game.settle();
+        game.join_settled(2);
         NetworkIdentity& chest = game.spawn(game.chest());
         Bag& bag = chest.component<Bag>(0);
         game.settle();
@@ -166,8 +164,7 @@ TEST_CASE("Collections: without observers nothing is kept", "[syncvar]") {
     CHECK(heap_allocation_count() == before);
 
     // For the owner: while there is none.
-    game.join();
-    game.settle();
+    game.join_settled();
     Pouch& pouch = chest.component<Pouch>(1);
     for (std::int32_t i = 0; i < 50; ++i) {
         pouch.secrets.add("word");
@@ -330,9 +327,7 @@ TEST_CASE("Collections: what is for the owner reaches him whoever he becomes, an
     options.link.loss = 0.2;
     options.link.latency_ms = 30;
     BagGame game(options);
-    game.join();
-    game.join();
-    game.settle();
+    game.join_settled(2);
     NetworkIdentity& chest = game.spawn(game.chest());
     Pouch& pouch = chest.component<Pouch>(1);
     std::uint32_t number = 0;
@@ -408,9 +403,7 @@ TEST_CASE("Collections: what is for the owner reaches him whoever he becomes, an
 TEST_CASE("U01 Collections: components for the owner and for all, each to whom it is for",
           "[syncvar]") {
     BagGame game;
-    game.join();
-    game.join();
-    game.settle();
+    game.join_settled(2);
     NetworkIdentity& chest = game.server().instantiate(game.chest());
     chest.component<Bag>(0).numbers.add(1);
     chest.component<Pouch>(1).secrets.add("word");

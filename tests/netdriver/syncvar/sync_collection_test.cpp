@@ -50,8 +50,7 @@ TEST_CASE("U35 SyncList: all of it, then what changes, give the same list", "[sy
     bag.numbers.add(5);
     game.settle();
     CHECK(game.bag_on(0, chest).numbers.items() == Numbers{5});
-    game.join();
-    game.settle();
+    game.join_settled();
     game.check_equal(chest);
 }
 
@@ -165,8 +164,7 @@ TEST_CASE("U38 SyncDictionary: a key without a value is there", "[syncvar]") {
     REQUIRE(shown.contains(2));
     CHECK(*shown.find(1) == 0);
     CHECK_FALSE(shown.find(2)->has_value());
-    game.join();
-    game.settle();
+    game.join_settled();
     game.check_equal(chest);
 }
 
@@ -331,8 +329,7 @@ TEST_CASE("U43 Collections: many large items arrive, all at first and one by one
     BagOptions options;
     options.config.bunch_bytes_max = 256 * 1024;
     BagGame game(options);
-    game.join();
-    game.settle();
+    game.join_settled();
     NetworkIdentity& chest = game.spawn(game.chest());
     Bag& bag = chest.component<Bag>(0);
     game.settle();
@@ -346,8 +343,7 @@ TEST_CASE("U43 Collections: many large items arrive, all at first and one by one
     }
     const LogSpy log;
     CHECK_FALSE(bag.keys.add(1));
-    game.join();
-    game.settle();
+    game.join_settled();
     game.check_equal(chest);
     CHECK(LogSpy::messages().empty());
 }

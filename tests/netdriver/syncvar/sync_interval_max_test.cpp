@@ -131,8 +131,7 @@ TEST_CASE(
     "SyncVar: while courses creep in every tick, each client has what the server had within the "
     "largest interval",
     "[syncvar][random]") {
-    const SeedRange seeds = seed_range(1, 3);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(1, 3)) {
         INFO("seed " << seed);
         SeededRandom random(seed);
         ArenaGame game({}, add_gliders);
@@ -180,9 +179,7 @@ TEST_CASE(
 TEST_CASE("SyncVar: what an owner decides, and its class tolerates, all others have in the end",
           "[syncvar]") {
     ArenaGame game({}, add_gliders);
-    game.join();
-    game.join();
-    game.settle();
+    game.join_settled(2);
     NetworkIdentity& glider = game.spawn(game.types().find("Owned"), &game.connection(0));
     game.settle();
     NetworkIdentity* const own = game.on_client(0, glider);

@@ -43,9 +43,7 @@ TEST_CASE("SyncVar: an assignment arrives at every client, and the same value is
 
 TEST_CASE("SyncVar: what is for its owner reaches nobody else", "[syncvar]") {
     ArenaGame game;
-    game.join();
-    game.join();
-    game.settle();
+    game.join_settled(2);
     NetworkIdentity& pawn = game.spawn(game.types().pawn(), &game.connection(0));
     game.settle();
     pawn.component<Purse>(1).gold = 7;
@@ -59,8 +57,7 @@ TEST_CASE("SyncVar: what is for its owner reaches nobody else", "[syncvar]") {
 TEST_CASE("SyncVar: a hook of Mirror's style runs behind the assignment, before start client",
           "[syncvar]") {
     ArenaGame game;
-    game.join();
-    game.settle();
+    game.join_settled();
     NetworkIdentity& pawn = game.server().instantiate(game.types().pawn());
     pawn.component<Fighter>(0).health = 70;
     REQUIRE(game.server().spawn(pawn));
@@ -102,8 +99,7 @@ TEST_CASE("SyncVar: a hook of UNet's style runs instead of the assignment, not a
     ArenaOptions options;
     options.fighter.hook_style = HookStyle::UNet;
     ArenaGame game(options);
-    game.join();
-    game.settle();
+    game.join_settled();
     NetworkIdentity& pawn = game.server().instantiate(game.types().pawn());
     pawn.component<Fighter>(0).health = 70;
     REQUIRE(game.server().spawn(pawn));
@@ -135,8 +131,7 @@ TEST_CASE("SyncVar: hooks of the initial batch run when all of it is there, in o
     first.component<Fighter>(0).health = 10;
     first.component<Fighter>(0).target = &second;
     second.component<Fighter>(0).target = &first;
-    game.join();
-    game.settle();
+    game.join_settled();
     NetworkIdentity* shown = game.on_client(0, first);
     REQUIRE(shown != nullptr);
     CHECK(shown->component<Fighter>(0).told == Told{"health 100 -> 10", "start client"});

@@ -79,9 +79,7 @@ TEST_CASE("Typed calls: they run where the function is said to run, with what wa
     options.link.duplicate = 0.1;
     options.link.reorder = 0.2;
     ArenaGame game(options, add_guns);
-    game.join();
-    game.join();
-    game.settle();
+    game.join_settled(2);
     NetworkIdentity& guns = game.spawn(game.types().find("Guns"), &game.connection(0));
     game.settle();
     const auto gun_on = [&](std::size_t client) -> Gun& {
@@ -134,8 +132,7 @@ TEST_CASE("Typed calls: one of a base, one of another name, and one that the cla
 
 TEST_CASE("Calls: one that can never be made is refused, and an error in the log", "[syncvar]") {
     ArenaGame game({}, add_guns);
-    game.join();
-    game.settle();
+    game.join_settled();
     NetworkIdentity& guns = game.spawn(game.types().find("Guns"), &game.connection(0));
     game.settle();
     Gun& gun = guns.component<Gun>(0);

@@ -169,8 +169,7 @@ TEST_CASE(
     "UNet packed integers: random values of all widths come back, and bytes that are read are "
     "the bytes that are written",
     "[syncvar][unet_packed][random]") {
-    const SeedRange seeds = seed_range(1, 20);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(1, 20)) {
         INFO("REPLAYOUT_SEED=" << seed);
         SeededRandom random(seed);
         for (int i = 0; i < 1000; ++i) {

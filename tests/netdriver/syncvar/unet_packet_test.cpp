@@ -222,7 +222,7 @@ TEST_CASE("UNet packets: whatever bytes come, every one is in a message or dropp
     const SeedRange seeds = seed_range(1, 200);
     std::uint64_t whole_packets = 0;
     std::uint64_t cut_packets = 0;
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seeds) {
         INFO("REPLAYOUT_SEED=" << seed);
         SeededRandom random(seed);
         Bytes packet;

@@ -149,8 +149,7 @@ UNetError read_delta(Everything& value, std::span<const std::byte> bytes,
 
 TEST_CASE("UNet random: sections of either form bring every variable of the mask, and no other",
           "[syncvar][unet_random][random]") {
-    const SeedRange seeds = seed_range(1, 300);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(1, 300)) {
         INFO("REPLAYOUT_SEED=" << seed);
         SeededRandom random(seed);
         const Everything value = random_everything(random);
@@ -180,8 +179,7 @@ TEST_CASE("UNet random: sections of either form bring every variable of the mask
 
 TEST_CASE("UNet random: a section that is cut anywhere is an error",
           "[syncvar][unet_random][random]") {
-    const SeedRange seeds = seed_range(1, 40);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(1, 40)) {
         INFO("REPLAYOUT_SEED=" << seed);
         SeededRandom random(seed);
         Everything value = random_everything(random);
@@ -201,7 +199,7 @@ TEST_CASE(
     "[syncvar][unet_random][random]") {
     const SeedRange seeds = seed_range(1, 300);
     std::uint64_t refused = 0;
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seeds) {
         INFO("REPLAYOUT_SEED=" << seed);
         SeededRandom random(seed);
         Bytes bytes = write_delta(random_everything(random),
@@ -226,8 +224,7 @@ TEST_CASE(
 
 TEST_CASE("UNet random: payloads of noise are read or refused, and nothing behind them is read",
           "[syncvar][unet_random][random]") {
-    const SeedRange seeds = seed_range(1, 2000);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(1, 2000)) {
         INFO("REPLAYOUT_SEED=" << seed);
         SeededRandom random(seed);
         Bytes noise(random.below(80));

@@ -373,8 +373,7 @@ TEST_CASE("Conditions: a class that has them costs no more, and settles as soon,
             lines.behind.push_back(id);
         }
         game.driver().set_owner(game.id_of(handle), ClassGame<Register>::peer_of(0));
-        game.join();
-        REQUIRE(game.settle());
+        game.join_settled();
         CHECK(game.object_on(0, handle).before == lines.before);
         CHECK(game.object_on(0, handle).behind == lines.behind);
         CHECK(game.object_on(0, handle).born == 1);
@@ -395,8 +394,7 @@ TEST_CASE("Conditions: who begins to meet one is sent that alone, beside an arra
         lines.before.push_back({id, std::string(20, 'x')});
     }
     lines.born = 1;
-    game.join();
-    REQUIRE(game.settle());
+    game.join_settled();
     CHECK(game.object_on(0, handle).born == 0);
     const std::uint64_t bytes = game.driver().stats().replication.block_bytes_sent;
     game.driver().set_owner(game.id_of(handle), ClassGame<Register>::peer_of(0));
@@ -413,8 +411,7 @@ TEST_CASE("Keyed arrays: a packet that rearranges many large ones costs no more 
         options.is_validating = false;
         ClassGame<Yard> game(build_yard, options);
         const ObjectHandle yard = game.add();
-        game.join();
-        REQUIRE(game.settle());
+        game.join_settled();
         auto& rows = game.object(yard).rows;
         for (auto& row : rows) {
             std::swap(row[5], row[6]);
@@ -434,8 +431,7 @@ TEST_CASE("Keyed arrays: a call waits until what large ones cost has been sent b
     options.is_validating = false;
     ClassGame<Yard> game(build_yard, options);
     const ObjectHandle yard = game.add();
-    game.join();
-    REQUIRE(game.settle());
+    game.join_settled();
     for (auto& row : game.object(yard).rows) {
         std::swap(row[5], row[6]);
     }
@@ -456,8 +452,7 @@ TEST_CASE("Keyed arrays: an atomic group of many large ones is taken, in a block
         options.is_validating = false;
         ClassGame<Port> game(build_port, options);
         const ObjectHandle port = game.add();
-        game.join();
-        REQUIRE(game.settle());
+        game.join_settled();
         auto& rows = game.object(port).wharf.rows;
         for (std::size_t i = 0; i < swap_count; ++i) {
             for (auto& row : rows) {

@@ -45,8 +45,7 @@ TEST_CASE("NetDriver: a reference binds when its target is spawned", "[netdriver
     const ObjectHandle hunter = net.add_pawn();
     const ObjectHandle prey = net.make_pawn();
     net.pawn(hunter).target = prey;
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     CHECK(net.pawn_on(0, hunter).target.is_null());
     CHECK(named_by(net, hunter, path_of_target()) == net.guid_of(prey));
     CHECK(net.pawn_on(0, hunter).heard.empty());
@@ -64,8 +63,7 @@ TEST_CASE("NetDriver: a reference to a target that was destroyed is null and sti
     const ObjectHandle hunter = net.add_pawn();
     const ObjectHandle prey = net.add_pawn();
     net.pawn(hunter).target = prey;
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     const NetGUID guid = net.guid_of(prey);
     CHECK(net.pawn_on(0, hunter).target == net.find_on(0, prey));
 
@@ -93,8 +91,7 @@ TEST_CASE("NetDriver: when an object is despawned nothing refers to it any more"
         net.pawn(hunters.back()).target = prey;
         net.pawn(hunters.back()).friends = {prey, hunters.front(), prey};
     }
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     int despawns = 0;
     TestWorld& world = net.client(0).world;
     world.on_despawn = [&](ObjectHandle handle) {
@@ -118,8 +115,7 @@ TEST_CASE("NetDriver: an object that comes back under another handle is another 
     const ObjectHandle hunter = net.add_pawn();
     ObjectHandle prey = net.add_pawn();
     net.pawn(hunter).target = prey;
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     for (int life = 0; life < 5; ++life) {
         const NetGUID old_guid = net.guid_of(prey);
         net.remove(prey);
@@ -143,8 +139,7 @@ TEST_CASE("NetDriver: objects may refer to each other and to themselves",
     net.pawn(left).target = right;
     net.pawn(right).target = left;
     net.pawn(right).friends = {right, left, right};
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     CHECK(net.pawn_on(0, left).target == net.find_on(0, right));
     CHECK(net.pawn_on(0, right).friends[2] == net.find_on(0, right));
     CHECK(net.client_text(0) == net.server_text());
@@ -163,8 +158,7 @@ TEST_CASE("NetDriver: references in an array bind one by one, and end with it",
         followers.push_back(net.make_pawn());
     }
     net.pawn(leader).friends = followers;
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     REQUIRE(net.pawn_on(0, leader).friends.size() == 4);
     net.announce(followers[2]);
     REQUIRE(net.settle());
@@ -212,8 +206,7 @@ TEST_CASE("NetDriver: who joins later is told of targets that are no more",
     net.tick();
     const NetGUID guid = net.guid_of(prey);
     net.remove(prey);
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     CHECK(net.pawn_on(0, hunter).target.is_null());
     CHECK(named_by(net, hunter, path_of_target()) == guid);
 }
@@ -223,8 +216,7 @@ TEST_CASE("NetDriver: a reference that is set to a dead object names nothing, no
     NetFixture net;
     const ObjectHandle hunter = net.add_pawn();
     const ObjectHandle prey = net.add_pawn();
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     const NetGUID guid = net.guid_of(prey);
     net.remove(prey);
     net.tick();
@@ -246,8 +238,7 @@ TEST_CASE("NetDriver: whoever asks for a reference that is none hears null",
           "[netdriver][net_driver]") {
     NetFixture net;
     const ObjectHandle pawn = net.add_pawn();
-    net.join();
-    REQUIRE(net.settle());
+    net.join_settled();
     CHECK(named_by(net, pawn, path_of_target()).is_null());
     CHECK(named_by(net, pawn, path_of_friend(7)).is_null());
     CHECK(net.client_driver(0).find_reference(ObjectHandle{}, path_of_target()).is_null());

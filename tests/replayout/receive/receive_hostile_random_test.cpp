@@ -204,7 +204,7 @@ TEST_CASE("Hostile blocks: of keyed arrays and deltas they are read or refused, 
     constexpr std::uint64_t seed_count = 30;
     const SeedRange seeds = seed_range(run_seed() * 1'000'000, seed_count);
     Outcome outcome;
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seeds) {
         INFO("REPLAYOUT_SEED=" << seed);
         attack(seed, outcome);
     }

@@ -362,8 +362,7 @@ TEST_CASE(
 TEST_CASE("ObjectReplicator: of a keyed array that never goes out whole all removals arrive",
           "[replayout][object_replicator][random]") {
     const TestLayout layout(build_registry);
-    const SeedRange seeds = seed_range(run_seed() * 1'000, 20);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(run_seed() * 1'000, 20)) {
         CAPTURE(seed);
         SeededRandom random(seed);
         BlockSender sender(*layout);

@@ -374,7 +374,7 @@ TEST_CASE("ObjectReplicator: whatever is lost, every receiver ends with what it 
     constexpr std::uint64_t seed_count = 60;
     const SeedRange seeds = seed_range(run_seed() * 1'000'000, seed_count);
     Events events;
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seeds) {
         INFO("REPLAYOUT_SEED=" << seed);
         Game game(seed, events);
         game.play(120);

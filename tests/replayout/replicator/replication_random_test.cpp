@@ -397,7 +397,7 @@ template <typename T>
 Events play(BuildType build, std::uint64_t seed_count) {
     Events events;
     const SeedRange seeds = seed_range(run_seed() * 1'000'000, seed_count);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seeds) {
         INFO("REPLAYOUT_SEED=" << seed);
         Game<T> game(build, seed, events);
         game.play(40);

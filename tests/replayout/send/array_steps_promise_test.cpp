@@ -179,8 +179,7 @@ TEST_CASE("Array steps: who lost the end of an update pays no more for the next 
 
 TEST_CASE("Array steps: whatever is lost, a receiver spends no more than its sender counted",
           "[replayout][array_steps][random]") {
-    const SeedRange seeds = seed_range(1, 60);
-    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    for (const std::uint64_t seed : seed_range(1, 60)) {
         INFO("seed " << seed);
         SeededRandom random(seed);
         RepLayoutOptions options;

@@ -31,6 +31,15 @@ struct SeedRange {
     std::uint64_t first = 1;
     std::uint64_t count = 0;
     bool is_default = true;  ///< nobody asked for others, so much is known of what happens
+
+    struct Iterator {
+        std::uint64_t seed;
+        std::uint64_t operator*() const noexcept { return seed; }
+        void operator++() noexcept { ++seed; }
+        friend bool operator==(const Iterator&, const Iterator&) = default;
+    };
+    [[nodiscard]] Iterator begin() const noexcept { return {first}; }
+    [[nodiscard]] Iterator end() const noexcept { return {first + count}; }
 };
 
 /// Of a test that plays `count` games from seed `first` on unless it is told otherwise.

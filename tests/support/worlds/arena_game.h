@@ -200,6 +200,14 @@ class ArenaGame {
         return clients_.size() - 1;
     }
 
+    /// So many clients join, and all is settled.
+    void join_settled(std::size_t count = 1) {
+        for (; count > 0; --count) {
+            join();
+        }
+        settle();
+    }
+
     void tick() {
         now_ = now_.plus_milliseconds(options_.tick_ms);
         network_.advance(now_);

@@ -149,6 +149,13 @@ class BagGame {
 
     /// Another client begins to connect; returns its index.
     std::size_t join();
+    /// So many clients join, and all is settled.
+    void join_settled(std::size_t count = 1) {
+        for (; count > 0; --count) {
+            join();
+        }
+        settle();
+    }
     /// The client says goodbye. Its index stays.
     void leave(std::size_t client);
     [[nodiscard]] bool is_there(std::size_t client) const { return !clients_[client].has_left; }

@@ -173,6 +173,13 @@ std::size_t CallFixture::join() {
     return index;
 }
 
+void CallFixture::join_settled(std::size_t count) {
+    for (; count > 0; --count) {
+        join();
+    }
+    REQUIRE(settle());
+}
+
 void CallFixture::tick() {
     tick([] {});
 }

@@ -197,6 +197,8 @@ class CallFixture {
     [[nodiscard]] NetTime now() const noexcept { return now_; }
 
     std::size_t join();
+    /// So many join, and all is settled.
+    void join_settled(std::size_t count = 1);
     /// So many join, and are there when this returns. `on_called` hears each call that runs at one
     /// of them, `on_despawn` of each object that goes there.
     void join(std::size_t count,

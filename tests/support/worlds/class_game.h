@@ -67,6 +67,13 @@ class ClassGame {
         REQUIRE(clients_.back()->driver.connect(server_peer, now_));
         return client;
     }
+    /// So many clients join, and all is settled.
+    void join_settled(std::size_t count = 1) {
+        for (; count > 0; --count) {
+            join();
+        }
+        REQUIRE(settle());
+    }
     [[nodiscard]] static constexpr PeerId peer_of(std::size_t client) noexcept {
         return {client + 2};
     }

@@ -60,6 +60,13 @@ std::size_t NetFixture::join(const NetConfig& config) {
     return clients_.size() - 1;
 }
 
+void NetFixture::join_settled(std::size_t count) {
+    for (; count > 0; --count) {
+        join();
+    }
+    REQUIRE(settle());
+}
+
 void NetFixture::restart(std::size_t client) {
     network_.disconnect(client_peer(client));
     clients_[client] = make_client(client, options_.client);

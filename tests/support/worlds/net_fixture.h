@@ -77,6 +77,8 @@ class NetFixture {
     /// A further client begins to connect; returns its index.
     std::size_t join();
     std::size_t join(const NetConfig& config);
+    /// So many join, and all is settled.
+    void join_settled(std::size_t count = 1);
     /// The client's process dies without a word and a new one begins, with another seed.
     void restart(std::size_t client);
 
