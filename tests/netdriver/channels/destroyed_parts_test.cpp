@@ -169,8 +169,7 @@ TEST_CASE("Destroyed parts: a notice that comes behind the same name again takes
           "[netdriver][subobjects]") {
     const LogSpy log;
     ForgedServer server;
-    server.welcome();
-    server.open(1, TestSchema::pawn_number);
+    server.welcome_with_pawn();
     server.deliver_packet({open_bunch(
         2, NetGUID{2}, TestSchema::pawn_number, (1u << 9) | (1u << 4), [](BitWriter& writer) {
             writer.write_packed_uint(1);

@@ -260,8 +260,7 @@ TEST_CASE("NetConfig: references_per_object_max bounds the references of an obje
     for (const std::uint32_t references : {15u, 16u, 17u}) {
         INFO("references " << references);
         ForgedServer server(config);
-        server.welcome();
-        server.open(1, TestSchema::pawn_number);
+        server.welcome_with_pawn();
         server.deliver_packet({}, block_of(1, friends_block(references, 1'000)));
         check_outcome_and_world(server, references <= 16, CloseReason::TooManyReferences);
     }
@@ -272,8 +271,7 @@ TEST_CASE("NetConfig: references of all properties count together, those that we
     NetConfig config;
     config.references_per_object_max = 4;
     ForgedServer server(config);
-    server.welcome();
-    server.open(1, TestSchema::pawn_number);
+    server.welcome_with_pawn();
     const Bytes target = make_block(pawn_handles, {target_handle},
                                     [](BitWriter& writer) { writer.write_packed_uint(99); });
     server.deliver_packet({}, block_of(1, target));
@@ -291,8 +289,7 @@ TEST_CASE("NetConfig: a reference beyond the limit does not outlive its target",
     NetConfig config;
     config.references_per_object_max = 1;
     ForgedServer server(config);
-    server.welcome();
-    server.open(1, TestSchema::pawn_number);
+    server.welcome_with_pawn();
     server.open(2, TestSchema::pawn_number);
     // When the connection ends, channels close in order: the target goes first.
     const ObjectHandle target = server.object_on(1);
@@ -466,8 +463,7 @@ TEST_CASE("NetConfig: limits of a layout hold for what a server sends", "[netdri
     for (const std::uint32_t excess : {0u, 1u}) {
         const std::uint32_t name_bytes = limits.string_bytes_max + excess;
         ForgedServer text;
-        text.welcome();
-        text.open(1, TestSchema::pawn_number);
+        text.welcome_with_pawn();
         text.deliver_packet(
             {value_bunch(1, 2, make_block(pawn_handles, {name_handle}, [&](BitWriter& writer) {
                              writer.write_packed_uint(name_bytes);
@@ -476,8 +472,7 @@ TEST_CASE("NetConfig: limits of a layout hold for what a server sends", "[netdri
         check_outcome_and_world(text, excess == 0, CloseReason::MalformedBlock);
 
         ForgedServer array;
-        array.welcome();
-        array.open(1, TestSchema::pawn_number);
+        array.welcome_with_pawn();
         array.deliver_packet({},
                              block_of(1, resize_array_block(pawn_handles, hits_handle,
                                                             limits.array_count_max + excess, 3)));

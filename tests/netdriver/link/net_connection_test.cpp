@@ -28,8 +28,7 @@ namespace {
 /// A client that has joined and has a pawn on channel 1. What that was worth at its end it tells.
 struct ClientWithPawn {
     explicit ClientWithPawn(const NetConfig& config = {}) : server(config) {
-        server.welcome();
-        server.open(1, TestSchema::pawn_number);
+        server.welcome_with_pawn();
         server.world().on_despawn = [this](ObjectHandle pawn) {
             last_health = server.world().pawn(pawn).health;
         };

@@ -126,8 +126,7 @@ TEST_CASE("Shown objects: an end that was told stays told until the channel clos
 TEST_CASE("Shown objects: nothing but the first open of a channel waits for an outer",
           "[netdriver][hostile][spawn]") {
     ForgedServer server;
-    server.welcome();
-    server.open(1, TestSchema::pawn_number);
+    server.welcome_with_pawn();
     SECTION("a value of the same bytes") {
         server.deliver_packet({value_bunch(2, 1, open_part(2, 77).payload)});
     }
@@ -164,8 +163,7 @@ TEST_CASE("Shown objects: a part that closes before its outer comes waits no mor
 TEST_CASE("Shown objects: a part that slept while its outer went wakes, and is not there",
           "[netdriver][spawn][dormancy]") {
     ForgedServer server;
-    server.welcome();
-    server.open(1, TestSchema::pawn_number);
+    server.welcome_with_pawn();
     server.deliver_packet({open_part(2, 1)});
     REQUIRE(server.world().object_count() == 2);
     server.deliver_packet({close_bunch(2, 2, ChannelCloseReason::Dormancy)});
@@ -265,8 +263,7 @@ TEST_CASE("Shown objects: a connection that ends gives them up in the tick in wh
     NetConfig config;
     config.reorder_packets_max = 4;
     ForgedServer server(config);
-    server.welcome();
-    server.open(1, TestSchema::pawn_number);
+    server.welcome_with_pawn();
     std::size_t left_behind = 99;
     server.world().on_left = [&](PeerId, CloseReason) {
         left_behind = server.world().object_count();
@@ -317,8 +314,7 @@ TEST_CASE("Shown objects: a value that was taken back and lacks its end holds no
         first.header.is_partial = true;
         first.header.is_partial_initial = true;
         ForgedServer server(config);
-        server.welcome();
-        server.open(1, TestSchema::pawn_number);
+        server.welcome_with_pawn();
         server.deliver_packet({first});
         wait(server, 6'000);
         // Of the other one the bytes are kept, and not for good.
@@ -341,8 +337,7 @@ TEST_CASE("Shown objects: of what is refused it is logged what it was of",
           "[netdriver][hostile][close_log]") {
     {
         ForgedServer server;
-        server.welcome();
-        server.open(1, TestSchema::pawn_number);
+        server.welcome_with_pawn();
         const LogSpy log(LogLevel::Warning);
         server.deliver_packet({}, block_of(1, Bytes(1)));
         REQUIRE(server.driver().close_reason() == CloseReason::MalformedBlock);

@@ -25,8 +25,7 @@ using WriteValues = std::function<void(BitWriter&)>;
 class Fixture {
   public:
     Fixture() {
-        server.welcome();
-        server.open(1, TestSchema::pawn_number);
+        server.welcome_with_pawn();
         server.deliver_packet(
             {}, block_of(1, pawn_block({health_handle, name_handle}, [](BitWriter& writer) {
                              writer.write_bits(77, 32);
@@ -369,8 +368,7 @@ TEST_CASE("Hostile: on the channel of a dormant object nothing comes but its own
     for (const auto& test : cases) {
         INFO(test.name);
         ForgedServer server;
-        server.welcome();
-        server.open(1, TestSchema::pawn_number);
+        server.welcome_with_pawn();
         server.deliver_packet({close_bunch(1, 2, ChannelCloseReason::Dormancy)});
         REQUIRE(server.is_joined());
         REQUIRE(server.world().object_count() == 1);

@@ -29,8 +29,7 @@ constexpr std::uint64_t target = 120;
 /// A client with a pawn on channel 1 whose friends are all the same object, which is not there.
 struct ReferringClient {
     explicit ReferringClient(const NetConfig& config = {}) : server(config) {
-        server.welcome();
-        server.open(1, TestSchema::pawn_number);
+        server.welcome_with_pawn();
         server.deliver_packet({}, block_of(1, pawn_block({friends_handle}, [](BitWriter& writer) {
                                                writer.write_packed_uint(reference_count);
                                                ChangeMask all;
@@ -113,8 +112,7 @@ TEST_CASE("Object budget: messages that waited bring the memory that they ask fo
     constexpr std::uint16_t count = 8;
     const std::string text(1'000, 'x');
     ForgedServer server(config);
-    server.welcome();
-    server.open(1, TestSchema::pawn_number);
+    server.welcome_with_pawn();
     // All at once when the first of them comes, which comes last; 8,000 bytes, and a packet has
     // 4,800.
     for (std::uint16_t i = count; i > 0; --i) {

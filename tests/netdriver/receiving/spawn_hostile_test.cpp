@@ -232,8 +232,7 @@ TEST_CASE("Hostile: parts of what there is not wait within their limits, and do 
 TEST_CASE("Hostile: with an object all its parts go, however many they are",
           "[netdriver][hostile][spawn]") {
     ForgedServer server;
-    server.welcome();
-    server.open(1, TestSchema::pawn_number);
+    server.welcome_with_pawn();
     constexpr std::uint32_t count = 20'000;
     for (std::uint32_t part = 0; part < count; part += 20) {
         std::vector<Bunch> opens;
@@ -258,8 +257,7 @@ TEST_CASE("Hostile: a message of an object that is not one closes", "[netdriver]
                  role_message(1, 2), role_message(1, ~std::uint64_t{0}), Bytes{std::byte{1}},
                  Bytes{std::byte{1}, std::byte{0}, std::byte{0}});
     ForgedServer server;
-    server.welcome();
-    server.open(1, TestSchema::pawn_number);
+    server.welcome_with_pawn();
     server.deliver_packet({message_bunch(1, 2, bad)});
     CHECK(server.driver().close_reason() == CloseReason::MalformedBunch);
 }

@@ -93,8 +93,7 @@ TEST_CASE("Limits of servers: references that went no longer count, by block, cl
     NetConfig config;
     config.references_max = 10;
     ForgedServer server(config);
-    server.welcome();
-    server.open(1, TestSchema::pawn_number);
+    server.welcome_with_pawn();
     for (std::uint16_t round = 0; round < 20; ++round) {
         server.deliver_packet({}, block_of(1, friends_block(10)));
         server.deliver_packet({}, block_of(1, friends_block(0)));
@@ -155,8 +154,7 @@ TEST_CASE("Limits of servers: memory that went counts no longer, by block or by 
     NetConfig config;
     config.dynamic_bytes_max = 3 * 2'048 * sizeof(Hit);
     ForgedServer server(config);
-    server.welcome();
-    server.open(1, TestSchema::pawn_number);
+    server.welcome_with_pawn();
     SeededRandom random(9);
     for (std::uint32_t round = 0; round < 200; ++round) {
         INFO("round " << round);

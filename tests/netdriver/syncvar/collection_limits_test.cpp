@@ -36,9 +36,7 @@ TEST_CASE("Collections: an item that cannot be sent is refused where it is writt
     BagOptions options;
     options.limits.string_bytes_max = 100;
     BagGame game(options);
-    game.join();
-    NetworkIdentity& chest = game.spawn(game.chest());
-    game.settle();
+    NetworkIdentity& chest = game.join_with(game.chest());
     Bag& bag = chest.component<Bag>(0);
     REQUIRE(bag.things.add({"rope", 1}));
     REQUIRE(bag.prices.add("rope", 1));
@@ -64,9 +62,7 @@ TEST_CASE("Collections: an item that cannot be sent is refused where it is writt
 TEST_CASE("SyncVar: a value that cannot be sent is refused, and the variable stays as it is",
           "[syncvar]") {
     ArenaGame game;
-    game.join();
-    NetworkIdentity& pawn = game.spawn(game.types().pawn());
-    game.settle();
+    NetworkIdentity& pawn = game.join_with(game.types().pawn());
     Fighter& fighter = pawn.component<Fighter>(0);
     CHECK(fighter.name.set("ann"));
     LogSpy spy;
@@ -103,9 +99,7 @@ void add_scales(NetworkTypes& types) {
 
 TEST_CASE("Collections: NaN is no item of a set and no key", "[syncvar]") {
     ArenaGame game({}, add_scales);
-    game.join();
-    NetworkIdentity& object = game.spawn(game.types().find("Scales"));
-    game.settle();
+    NetworkIdentity& object = game.join_with(game.types().find("Scales"));
     auto& scales = object.component<Scales>(0);
     LogSpy spy(LogLevel::Warning);
     CHECK(scales.weights.add(1.5f));

@@ -66,9 +66,7 @@ TEST_CASE("Custom serialization: all at first, then what the mask says", "[syncv
 TEST_CASE("U02 Custom serialization: of what is not dirty nothing is written, nor sent",
           "[syncvar]") {
     BagGame game;
-    game.join();
-    NetworkIdentity& shelf = game.spawn(game.shelf());
-    game.settle();
+    NetworkIdentity& shelf = game.join_with(game.shelf());
     game.tick(100);
     const Scroll& server = shelf.component<Scroll>(scroll);
     const std::uint64_t blocks = game.server().driver().stats().replication.blocks_sent;
@@ -85,9 +83,7 @@ TEST_CASE("U02 Custom serialization: of what is not dirty nothing is written, no
 
 TEST_CASE("Custom serialization: false keeps the mask, and changes accumulate", "[syncvar]") {
     BagGame game;
-    game.join();
-    NetworkIdentity& shelf = game.spawn(game.shelf());
-    game.settle();
+    NetworkIdentity& shelf = game.join_with(game.shelf());
     Scroll& server = shelf.component<Scroll>(scroll);
     server.is_accumulating = true;
     server.turn_to(1);
@@ -269,9 +265,7 @@ TEST_CASE("U06 Custom serialization: a misread does not touch its neighbours, an
     for (const std::int32_t misread : {-1, 1, 42, 250, 100'000}) {
         INFO("misread by " << misread);
         BagGame game;
-        game.join();
-        NetworkIdentity& shelf = game.spawn(game.shelf());
-        game.settle();
+        NetworkIdentity& shelf = game.join_with(game.shelf());
         const LogSpy log;
         scroll_on(game, 0, shelf).misread_by = misread;
         shelf.component<Scroll>(scroll).write(std::string(300, 'x'));
@@ -315,9 +309,7 @@ TEST_CASE("U06 Custom serialization: a misread initial section does not touch it
 
 TEST_CASE("U04 Custom serialization: what cannot be written stops nothing beside it", "[syncvar]") {
     BagGame game;
-    game.join();
-    NetworkIdentity& shelf = game.spawn(game.shelf());
-    game.settle();
+    NetworkIdentity& shelf = game.join_with(game.shelf());
     const LogSpy log;
     shelf.component<Scroll>(scroll).write(std::string(40'000, 'x'));
     shelf.component<SealedScroll>(sealed).write("right");
@@ -363,9 +355,7 @@ TEST_CASE("U04 Custom serialization: an initial section that cannot be written i
 TEST_CASE("U06 Custom serialization: a reader that says so misread, though no byte is left",
           "[syncvar]") {
     BagGame game;
-    game.join();
-    NetworkIdentity& shelf = game.spawn(game.shelf());
-    game.settle();
+    NetworkIdentity& shelf = game.join_with(game.shelf());
     const LogSpy log;
     scroll_on(game, 0, shelf).is_refusing = true;
     shelf.component<Scroll>(scroll).write("unread");
@@ -379,9 +369,7 @@ TEST_CASE("Custom serialization: a section of the greatest size arrives", "[sync
     BagOptions options;
     options.link.loss = 0.2;
     BagGame game(options);
-    game.join();
-    NetworkIdentity& shelf = game.spawn(game.shelf());
-    game.settle();
+    NetworkIdentity& shelf = game.join_with(game.shelf());
     shelf.component<Scroll>(scroll).write(std::string(32'700, 'x'));
     game.settle();
     CHECK(scroll_on(game, 0, shelf).text.size() == 32'700);

@@ -20,9 +20,7 @@ TEST_CASE("U22 IsDirty: set by a variable, gated by the interval, cleared by sen
     ArenaOptions options;
     options.fighter.sync_interval_us = 100'000;
     ArenaGame game(options);
-    game.join();
-    NetworkIdentity& pawn = game.spawn(game.types().pawn());
-    game.settle();
+    NetworkIdentity& pawn = game.join_with(game.types().pawn());
     game.tick(10);
     Fighter& fighter = pawn.component<Fighter>(0);
     CHECK_FALSE(fighter.is_dirty());
@@ -49,9 +47,7 @@ TEST_CASE("U23 ClearAll: works before the interval is over, and what was changed
     ArenaOptions options;
     options.fighter.sync_interval_us = 1'000'000;
     ArenaGame game(options);
-    game.join();
-    NetworkIdentity& pawn = game.spawn(game.types().pawn());
-    game.settle();
+    NetworkIdentity& pawn = game.join_with(game.types().pawn());
     Fighter& fighter = pawn.component<Fighter>(0);
     fighter.health = 50;
     game.tick(60);
@@ -288,9 +284,7 @@ TEST_CASE("Validation: what a sync interval holds back is no forgotten mark", "[
     ArenaOptions options;
     options.fighter.sync_interval_us = 500'000;
     ArenaGame game(options);
-    game.join();
-    NetworkIdentity& pawn = game.spawn(game.types().pawn());
-    game.settle();
+    NetworkIdentity& pawn = game.join_with(game.types().pawn());
     const auto& stats = game.server().driver().stats();
     Fighter& fighter = pawn.component<Fighter>(0);
     for (int i = 1; i <= 90; ++i) {

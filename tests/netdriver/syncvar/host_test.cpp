@@ -354,9 +354,7 @@ TEST_CASE("Host: a call that waits for its object names null for what went meanw
 TEST_CASE("Server: a function for all clients does not run on a server that does not play",
           "[syncvar]") {
     ArenaGame game;
-    game.join();
-    NetworkIdentity& pawn = game.spawn(game.types().pawn());
-    game.settle();
+    NetworkIdentity& pawn = game.join_with(game.types().pawn());
     pawn.component<Fighter>(0).call("rpc_cheer");
     game.settle();
     CHECK(pawn.component<Fighter>(0).told == Told{"start server"});

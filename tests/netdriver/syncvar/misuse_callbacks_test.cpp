@@ -99,6 +99,34 @@ class Meddling {
     Meddling& operator=(const Meddling&) = delete;
 };
 
+/// A server that listens, and may be a host; all of its objects meddle.
+struct MeddledServer {
+    explicit MeddledServer(bool has_players = true) {
+        manager.player_prefab = has_players ? &prefab : nullptr;
+        manager.auto_create_player = has_players;
+        REQUIRE(server.listen());
+    }
+    NetworkIdentity& spawn(NetworkConnection* owner = nullptr) {
+        NetworkIdentity& object = server.instantiate(prefab);
+        REQUIRE(server.spawn(object, owner));
+        return object;
+    }
+    void tick(int count = 1) {
+        for (; count > 0; --count) {
+            now = now.plus_milliseconds(20);
+            server.early_update(now);
+            server.late_update(now);
+        }
+    }
+
+    const ArenaTypes types{{}, add_meddlers};
+    const NetworkPrefab& prefab = types.find("MeddlerPrefab");
+    StoppingManager manager;
+    SimulatedNetwork network{wide_network({}), 1, std::pmr::get_default_resource()};
+    NetTime now;
+    NetworkServer server{{}, network.endpoint(PeerId{1}), types.get(), manager};
+};
+
 }  // namespace
 
 TEST_CASE("Misuse, Unity: nothing is destroyed while the server asks who sees it",
@@ -106,10 +134,7 @@ TEST_CASE("Misuse, Unity: nothing is destroyed while the server asks who sees it
     ArenaOptions options;
     options.interest.kind = InterestKind::Custom;
     ArenaGame game(options, add_meddlers);
-    game.join_settled();
-    game.server().set_client_ready(game.connection(0));
-    NetworkIdentity& other = game.spawn(game.types().find("MeddlerPrefab"));
-    game.settle();
+    NetworkIdentity& other = game.join_ready_with(game.types().find("MeddlerPrefab"));
     const Refusals refusals;
     NetworkIdentity& asked = game.spawn(game.types().find("MeddlerPrefab"));
     int count = 0;
@@ -145,10 +170,7 @@ TEST_CASE("Misuse, Unity: nothing is destroyed while the server asks who sees it
 TEST_CASE("Misuse, Unity: nothing is destroyed while an object is written for the first time",
           "[syncvar][misuse]") {
     ArenaGame game({}, add_meddlers);
-    game.join_settled();
-    game.server().set_client_ready(game.connection(0));
-    NetworkIdentity& other = game.spawn(game.types().pawn());
-    game.settle();
+    NetworkIdentity& other = game.join_ready_with(game.types().pawn());
     const Refusals refusals;
     int count = 0;
     const Meddling meddling([&](std::string_view callback) {
@@ -171,23 +193,11 @@ TEST_CASE("Misuse, Unity: a host that is stopped within its stop stops once", "[
                                           "on_stop_authority",    "on_stop_server"};
     for (const std::string_view within : callbacks) {
         INFO(std::string(within));
-        const ArenaTypes types({}, add_meddlers);
-        StoppingManager manager;
-        manager.player_prefab = &types.find("MeddlerPrefab");
-        SimulatedNetwork network(wide_network({}), 1, std::pmr::get_default_resource());
-        NetworkServer server({}, network.endpoint(PeerId{1}), types.get(), manager);
-        REQUIRE(server.listen());
+        MeddledServer game;
+        NetworkServer& server = game.server;
         (void)server.start_host();
-        NetworkIdentity& more = server.instantiate(types.find("MeddlerPrefab"));
-        REQUIRE(server.spawn(more));
-        NetTime now;
-        const auto tick = [&] {
-            now = now.plus_milliseconds(20);
-            server.early_update(now);
-            server.late_update(now);
-        };
-        tick();
-        tick();
+        NetworkIdentity& more = game.spawn();
+        game.tick(2);
         const Refusals refusals;
         int count = 0;
         const Meddling meddling([&](std::string_view callback) {
@@ -202,12 +212,11 @@ TEST_CASE("Misuse, Unity: a host that is stopped within its stop stops once", "[
             CHECK(refusals.count("stop_host: called from within a callback of stop_host()") ==
                   static_cast<std::size_t>(count < 4 ? count : 3));
         }
-        tick();
-        tick();
+        game.tick(2);
         CHECK_FALSE(more.component<Meddler>(0).is_client());
         // It may come back.
         CHECK(server.start_host().is_host());
-        tick();
+        game.tick();
     }
 }
 
@@ -216,12 +225,8 @@ TEST_CASE("Misuse, Unity: a host that is stopped while it starts is not started"
     for (const std::string_view within :
          {std::string_view("on_server_connect"), std::string_view("on_start_host")}) {
         INFO(std::string(within));
-        const ArenaTypes types({}, add_meddlers);
-        StoppingManager manager;
-        manager.player_prefab = &types.find("MeddlerPrefab");
-        SimulatedNetwork network(wide_network({}), 1, std::pmr::get_default_resource());
-        NetworkServer server({}, network.endpoint(PeerId{1}), types.get(), manager);
-        REQUIRE(server.listen());
+        MeddledServer game;
+        NetworkServer& server = game.server;
         std::vector<std::string> callbacks;
         const Meddling meddling([&](std::string_view callback) {
             callbacks.emplace_back(callback);
@@ -245,37 +250,22 @@ TEST_CASE("Misuse, Unity: a host that is stopped while it starts is not started"
         // It may come back.
         callbacks.resize(3);
         CHECK(server.start_host().is_host());
-        NetTime now;
-        for (int i = 0; i < 2; ++i) {
-            now = now.plus_milliseconds(20);
-            server.early_update(now);
-            server.late_update(now);
-        }
+        game.tick(2);
         CHECK(server.host() != nullptr);
     }
 }
 
 TEST_CASE("Misuse, Unity: a host that is stopped while one of its objects stops is gone after that",
           "[syncvar][misuse]") {
-    const ArenaTypes types({}, add_meddlers);
-    StoppingManager manager;
-    manager.player_prefab = &types.find("MeddlerPrefab");
-    SimulatedNetwork network(wide_network({}), 1, std::pmr::get_default_resource());
     for (const bool is_players : {false, true}) {
         for (const std::string_view within :
              {std::string_view("on_stop_client"), std::string_view("on_stop_authority"),
               std::string_view("on_stop_local_player"), std::string_view("on_stop_server")}) {
-            NetworkServer server({}, network.endpoint(PeerId{1}), types.get(), manager);
-            REQUIRE(server.listen());
+            MeddledServer game;
+            NetworkServer& server = game.server;
             NetworkConnection& host = server.start_host();
-            NetworkIdentity& owned = server.instantiate(types.find("MeddlerPrefab"));
-            REQUIRE(server.spawn(owned, &host));
-            NetTime now;
-            for (int i = 0; i < 3; ++i) {
-                now = now.plus_milliseconds(20);
-                server.early_update(now);
-                server.late_update(now);
-            }
+            NetworkIdentity& owned = game.spawn(&host);
+            game.tick(3);
             int count = 0;
             const Meddling meddling([&](std::string_view callback) {
                 if (callback == within && ++count == 1) {
@@ -287,11 +277,7 @@ TEST_CASE("Misuse, Unity: a host that is stopped while one of its objects stops 
             } else {
                 server.destroy(owned);
             }
-            for (int i = 0; i < 3; ++i) {
-                now = now.plus_milliseconds(20);
-                server.early_update(now);
-                server.late_update(now);
-            }
+            game.tick(3);
             CHECK((count == 0 || server.host() == nullptr));
         }
     }
@@ -299,16 +285,12 @@ TEST_CASE("Misuse, Unity: a host that is stopped while one of its objects stops 
 
 TEST_CASE("Misuse, Unity: a host may stop while one of several objects starts for it",
           "[syncvar][misuse]") {
-    const ArenaTypes types({}, add_meddlers);
-    StoppingManager manager;
-    manager.auto_create_player = false;
-    SimulatedNetwork network(wide_network({}), 1, std::pmr::get_default_resource());
-    NetworkServer server({}, network.endpoint(PeerId{1}), types.get(), manager);
-    REQUIRE(server.listen());
+    MeddledServer game(false);
+    NetworkServer& server = game.server;
     NetworkConnection& host = server.start_host();
     server.set_client_ready(host);
     for (int i = 0; i < 3; ++i) {
-        REQUIRE(server.spawn(server.instantiate(types.find("MeddlerPrefab"))));
+        (void)game.spawn();
     }
     int count = 0;
     const Meddling meddling([&](std::string_view callback) {
@@ -316,12 +298,7 @@ TEST_CASE("Misuse, Unity: a host may stop while one of several objects starts fo
             server.stop_host();
         }
     });
-    NetTime now;
-    for (int i = 0; i < 4; ++i) {
-        now = now.plus_milliseconds(20);
-        server.early_update(now);
-        server.late_update(now);
-    }
+    game.tick(4);
     CHECK(count == 2);  // the third one never starts
     CHECK(server.host() == nullptr);
 }
@@ -391,10 +368,7 @@ TEST_CASE("Misuse, Unity: the driver of a server takes no object that the server
 TEST_CASE("Misuse, Unity: what is done twice, or at the wrong end, is logged with its name",
           "[syncvar][misuse]") {
     ArenaGame game;
-    game.join_settled();
-    game.server().set_client_ready(game.connection(0));
-    NetworkIdentity& pawn = game.spawn(game.types().pawn());
-    game.settle();
+    NetworkIdentity& pawn = game.join_ready_with(game.types().pawn());
     const Refusals refusals;
     const std::string name =
         "an object of prefab \"Pawn\" (net id " + std::to_string(pawn.net_id()) + ")";
@@ -454,10 +428,7 @@ TEST_CASE("Misuse, Unity: settings of a component that are no enumerators are re
 TEST_CASE("Misuse, Unity: an unknown function is named as the game named it, and so is the advice",
           "[syncvar][misuse]") {
     ArenaGame game;
-    game.join_settled();
-    game.server().set_client_ready(game.connection(0));
-    NetworkIdentity& pawn = game.spawn(game.types().pawn());
-    game.settle();
+    NetworkIdentity& pawn = game.join_ready_with(game.types().pawn());
     const Refusals refusals;
     CHECK(pawn.component<Fighter>(0).call("rpc_chear") == CallResult::UnknownFunction);
     CHECK(refusals.line_count("has no function \"rpc_chear\"") == 1);

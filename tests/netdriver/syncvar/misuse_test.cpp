@@ -185,10 +185,7 @@ TEST_CASE(
     "Misuse, Unity: updates before listen() and connect() and from within callbacks are refused",
     "[syncvar][misuse]") {
     ArenaGame game;
-    game.join_settled();
-    game.server().set_client_ready(game.connection(0));
-    NetworkIdentity& pawn = game.spawn(game.types().pawn());
-    game.settle();
+    NetworkIdentity& pawn = game.join_ready_with(game.types().pawn());
     const Refusals refusals;
     ArenaManager manager;
     SimulatedNetwork network({}, 1, std::pmr::get_default_resource());
@@ -242,10 +239,7 @@ TEST_CASE("Misuse, Unity: an index out of range names no item, and changes none"
 
 TEST_CASE("Misuse, Unity: a call out of place is logged", "[syncvar][misuse]") {
     ArenaGame game;
-    game.join_settled();
-    game.server().set_client_ready(game.connection(0));
-    NetworkIdentity& pawn = game.spawn(game.types().pawn());
-    game.settle();
+    NetworkIdentity& pawn = game.join_ready_with(game.types().pawn());
     const Refusals refusals;
     CHECK(game.fighter_on(0, pawn).call<&Fighter::rpc_cheer>() == CallResult::Ran);
     CHECK(pawn.component<Fighter>(0).call<&Fighter::cmd_shout>() == CallResult::Ran);

@@ -49,9 +49,7 @@ TEST_CASE("NetworkClient: connect() works again after disconnect(), with all tha
 TEST_CASE("NetworkClient: connect() works again after the server ended the connection",
           "[syncvar]") {
     ArenaGame game;
-    game.join();
-    NetworkIdentity& pawn = game.spawn(game.types().pawn());
-    game.settle();
+    NetworkIdentity& pawn = game.join_with(game.types().pawn());
     game.server().driver().disconnect(ArenaGame::client_peer(0));
     game.tick(20);
     CHECK_FALSE(game.client(0).is_connected());

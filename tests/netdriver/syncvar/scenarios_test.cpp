@@ -93,9 +93,7 @@ TEST_CASE("U05 NetworkTypes: the 65th component is refused by name", "[syncvar]"
 TEST_CASE("U10 NetworkIdentity: the set of what changed costs a byte for seven variables",
           "[syncvar]") {
     ArenaGame game({}, add_scout);
-    game.join();
-    NetworkIdentity& scout = game.spawn(game.types().find("Scout"));
-    game.settle();
+    NetworkIdentity& scout = game.join_with(game.types().find("Scout"));
     // Channel and set of handles: two bytes, and the value: four.
     scout.component<Scout>(0).everybody = 1;
     CHECK(payload_of_tick(game) == 2 + 4);
@@ -107,9 +105,7 @@ TEST_CASE("U10 NetworkIdentity: the set of what changed costs a byte for seven v
 TEST_CASE("U11 SyncVar: while deltas are lost each next one carries all that is missing",
           "[syncvar]") {
     ArenaGame game({}, add_scout);
-    game.join();
-    NetworkIdentity& scout = game.spawn(game.types().find("Scout"));
-    game.settle();
+    NetworkIdentity& scout = game.join_with(game.types().find("Scout"));
     // UNet clears bits with a send; Mirror's hybrid keeps them up to the next baseline. Here what
     // was lost is owed again, by acknowledgement, and nothing else is repeated.
     game.server_transport().set_script([](Bytes&) { return false; });
@@ -127,9 +123,7 @@ TEST_CASE("U11 SyncVar: while deltas are lost each next one carries all that is 
 TEST_CASE("U12 SyncVar: a late joiner's initial state takes nothing from the deltas of others",
           "[syncvar]") {
     ArenaGame game({}, add_scout);
-    game.join();
-    NetworkIdentity& scout = game.spawn(game.types().find("SlowScout"));
-    game.settle();
+    NetworkIdentity& scout = game.join_with(game.types().find("SlowScout"));
     game.tick(6);
     scout.component<Scout>(0).everybody = 1;
     game.tick();
@@ -143,9 +137,7 @@ TEST_CASE("U12 SyncVar: a late joiner's initial state takes nothing from the del
 
 TEST_CASE("U16 NetworkBehaviour: a call larger than a packet arrives whole", "[syncvar]") {
     ArenaGame game({}, add_scout);
-    game.join();
-    NetworkIdentity& scout = game.spawn(game.types().find("Scout"));
-    game.settle();
+    NetworkIdentity& scout = game.join_with(game.types().find("Scout"));
     const Report report{std::string(15'000, 'x')};
     CHECK(scout.component<Scout>(0).call("rpc_report", &report) == CallResult::Sent);
     game.settle();
@@ -157,9 +149,7 @@ TEST_CASE("U17 NetworkBehaviour: small, giant and small calls arrive in order", 
     options.link.loss = 0.2;
     options.link.reorder = 0.2;
     ArenaGame game(options, add_scout);
-    game.join();
-    NetworkIdentity& scout = game.spawn(game.types().find("Scout"));
-    game.settle();
+    NetworkIdentity& scout = game.join_with(game.types().find("Scout"));
     std::vector<std::size_t> sizes;
     for (const std::size_t size : {1u, 12'000u, 2u, 9'000u, 3u}) {
         const Report report{std::string(size, 'x')};
@@ -173,9 +163,7 @@ TEST_CASE("U17 NetworkBehaviour: small, giant and small calls arrive in order", 
 TEST_CASE("U15 NetworkBehaviour: a flood of reliable calls is refused visibly, and loses nothing",
           "[syncvar]") {
     ArenaGame game({}, add_scout);
-    game.join();
-    NetworkIdentity& scout = game.spawn(game.types().find("Scout"));
-    game.settle();
+    NetworkIdentity& scout = game.join_with(game.types().find("Scout"));
     std::vector<std::size_t> accepted;
     bool was_full = false;
     for (std::size_t i = 0; i < 5'000; ++i) {
@@ -238,9 +226,7 @@ TEST_CASE("U32 SyncVar: behind the initial batch hooks run at once", "[syncvar]"
 
 TEST_CASE("U34 SyncVar: the interval holds back also what is beyond its step", "[syncvar]") {
     ArenaGame game({}, add_scout);
-    game.join();
-    NetworkIdentity& scout = game.spawn(game.types().find("SlowScout"));
-    game.settle();
+    NetworkIdentity& scout = game.join_with(game.types().find("SlowScout"));
     game.tick(6);
     SyncVar<Vector3>& place = scout.component<Scout>(0).place;
     place = Vector3{1, 0, 0};

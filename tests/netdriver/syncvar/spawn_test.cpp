@@ -297,9 +297,7 @@ TEST_CASE("U57 Many objects that are spawned at once are all there", "[syncvar]"
 
 TEST_CASE("U27 Hooks run on clients, and not on a server that does not play", "[syncvar]") {
     ArenaGame game;
-    game.join();
-    NetworkIdentity& pawn = game.spawn(game.types().pawn());
-    game.settle();
+    NetworkIdentity& pawn = game.join_with(game.types().pawn());
     pawn.component<Fighter>(0).health = 1;
     game.settle();
     CHECK(pawn.component<Fighter>(0).told == Told{"start server"});
@@ -332,9 +330,7 @@ TEST_CASE("U30 References: one to what is not spawned yet can be read, and arriv
 
 TEST_CASE("U32 Hook deferral: after the initial batch hooks run as values arrive", "[syncvar]") {
     ArenaGame game;
-    game.join();
-    NetworkIdentity& pawn = game.spawn(game.types().pawn());
-    game.settle();
+    NetworkIdentity& pawn = game.join_with(game.types().pawn());
     Fighter& shown = game.fighter_on(0, pawn);
     bool is_seen_in_hook = false;
     shown.during_hook = [&](Fighter& fighter) { is_seen_in_hook = fighter.health == 7; };
@@ -427,9 +423,7 @@ TEST_CASE("Ready: what it is not shown when it is ready again it loses then", "[
 
 TEST_CASE("Ready: what a client kept ends with its connection", "[syncvar]") {
     ArenaGame game;
-    game.join();
-    NetworkIdentity& pawn = game.spawn(game.types().pawn());
-    game.settle();
+    NetworkIdentity& pawn = game.join_with(game.types().pawn());
     game.server().set_client_not_ready(game.connection(0));
     game.tick(10);
     CHECK(game.on_client(0, pawn) != nullptr);

@@ -56,9 +56,7 @@ TEST_CASE("Collections: where there is room for two calls the operations of a th
     options.limits.array_count_max = 4;
     options.config.calls_waiting_max = 2;
     BagGame game(options);
-    game.join();
-    NetworkIdentity& chest = game.spawn(game.chest());
-    game.settle();
+    NetworkIdentity& chest = game.join_with(game.chest());
     LinkSettings dead;
     dead.loss = 1;
     game.network().set_settings(PeerId{1}, BagGame::peer_of(0), dead);

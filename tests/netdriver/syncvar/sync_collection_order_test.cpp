@@ -152,9 +152,7 @@ TEST_CASE("Collections: of an object that was started callbacks come early rathe
 TEST_CASE("Hooks: of those that waited one may end the connection, and is the last of its object",
           "[syncvar]") {
     ArenaGame game;
-    game.join();
-    NetworkIdentity& twins = game.spawn(game.types().twins());
-    game.settle();
+    NetworkIdentity& twins = game.join_with(game.types().twins());
     NetworkIdentity* shown = game.on_client(0, twins);
     REQUIRE(shown != nullptr);
     std::uint32_t hook_count = 0;
@@ -179,9 +177,7 @@ TEST_CASE("Hooks: those of UNet's style do not run where an object is shown agai
     ArenaOptions options;
     options.fighter.hook_style = HookStyle::UNet;
     ArenaGame game(options);
-    game.join();
-    NetworkIdentity& pawn = game.spawn(game.types().pawn());
-    game.settle();
+    NetworkIdentity& pawn = game.join_with(game.types().pawn());
     game.fighter_on(0, pawn).told.clear();
     game.server().set_client_not_ready(game.connection(0));
     game.tick(5);

@@ -56,9 +56,7 @@ TEST_CASE("U35 SyncList: all of it, then what changes, give the same list", "[sy
 
 TEST_CASE("U36 SyncList: each operation is told, with its index and the old item", "[syncvar]") {
     BagGame game;
-    game.join();
-    NetworkIdentity& chest = game.spawn(game.chest());
-    game.settle();
+    NetworkIdentity& chest = game.join_with(game.chest());
     Bag& shown = game.bag_on(0, chest);
     shown.listen();
     shown.told.clear();
@@ -116,9 +114,7 @@ TEST_CASE("U37 SyncList: of a struct the old item is the old one", "[syncvar]") 
 
 TEST_CASE("U38 SyncDictionary: set adds or sets, and a default value is a value", "[syncvar]") {
     BagGame game;
-    game.join();
-    NetworkIdentity& chest = game.spawn(game.chest());
-    game.settle();
+    NetworkIdentity& chest = game.join_with(game.chest());
     Bag& shown = game.bag_on(0, chest);
     shown.listen();
     shown.told.clear();
@@ -148,9 +144,7 @@ TEST_CASE("U38 SyncDictionary: set adds or sets, and a default value is a value"
 
 TEST_CASE("U38 SyncDictionary: a key without a value is there", "[syncvar]") {
     BagGame game;
-    game.join();
-    NetworkIdentity& chest = game.spawn(game.chest());
-    game.settle();
+    NetworkIdentity& chest = game.join_with(game.chest());
     auto& wishes = chest.component<Bag>(0).wishes;
     CHECK(wishes.set(1, std::nullopt));
     CHECK(wishes.set(2, 5));
@@ -170,9 +164,7 @@ TEST_CASE("U38 SyncDictionary: a key without a value is there", "[syncvar]") {
 
 TEST_CASE("U39 SyncSet: the algebra of sets takes the operations that it needs", "[syncvar]") {
     BagGame game;
-    game.join();
-    NetworkIdentity& chest = game.spawn(game.chest());
-    game.settle();
+    NetworkIdentity& chest = game.join_with(game.chest());
     Bag& shown = game.bag_on(0, chest);
     shown.listen();
     shown.told.clear();
@@ -389,9 +381,7 @@ TEST_CASE("Collections: of a behaviour that is in no object they are what any co
 TEST_CASE("Collections: a server that does not play is told nothing of what it writes",
           "[syncvar]") {
     BagGame game;
-    game.join();
-    NetworkIdentity& chest = game.spawn(game.chest());
-    game.settle();
+    NetworkIdentity& chest = game.join_with(game.chest());
     Bag& bag = chest.component<Bag>(0);
     bag.listen();
     bag.numbers.add(1);

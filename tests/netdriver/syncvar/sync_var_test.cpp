@@ -19,9 +19,7 @@ TEST_CASE("SyncVar: an assignment arrives at every client, and the same value is
           "[syncvar]") {
     ArenaGame game;
     game.join();
-    game.join();
-    NetworkIdentity& pawn = game.spawn(game.types().pawn());
-    game.settle();
+    NetworkIdentity& pawn = game.join_with(game.types().pawn());
 
     Fighter& fighter = pawn.component<Fighter>(0);
     fighter.health -= 40;
@@ -76,9 +74,7 @@ TEST_CASE("SyncVar: a hook of Mirror's style runs behind the assignment, before 
 TEST_CASE("U26 SyncVar: a hook runs when a value changed, and not when it is the same",
           "[syncvar]") {
     ArenaGame game;
-    game.join();
-    NetworkIdentity& pawn = game.spawn(game.types().pawn());
-    game.settle();
+    NetworkIdentity& pawn = game.join_with(game.types().pawn());
     Fighter& shown = game.on_client(0, pawn)->component<Fighter>(0);
     shown.told.clear();
     pawn.component<Fighter>(0).health = 100;        // as it is
@@ -144,9 +140,7 @@ TEST_CASE("SyncVar: the sync interval holds back what changes, and sends it toge
     ArenaOptions options;
     options.fighter.sync_interval_us = 100'000;
     ArenaGame game(options);
-    game.join();
-    NetworkIdentity& pawn = game.spawn(game.types().pawn());
-    game.settle();
+    NetworkIdentity& pawn = game.join_with(game.types().pawn());
     game.tick(10);
     Fighter& fighter = pawn.component<Fighter>(0);
     fighter.health = 90;
@@ -163,9 +157,7 @@ TEST_CASE("SyncVar: the sync interval holds back what changes, and sends it toge
 
 TEST_CASE("SyncVar: two components of one class are told apart", "[syncvar]") {
     ArenaGame game;
-    game.join();
-    NetworkIdentity& twins = game.spawn(game.types().twins());
-    game.settle();
+    NetworkIdentity& twins = game.join_with(game.types().twins());
     twins.component<Fighter>(1).health = 5;
     game.settle();
     const NetworkIdentity* shown = game.on_client(0, twins);

@@ -55,8 +55,7 @@ using Scenarios = std::map<CloseReason, Scenario>;
 [[nodiscard]] Counts send_to_client(const NetConfig& config, const std::vector<Bunch>& bunches,
                                     const Bytes& blocks) {
     ForgedServer server(config);
-    server.welcome();
-    server.open(1, TestSchema::pawn_number);
+    server.welcome_with_pawn();
     server.deliver_packet(bunches, blocks);
     return counts_of(server.driver());
 }

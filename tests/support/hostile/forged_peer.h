@@ -70,6 +70,11 @@ class ForgedServer : public ForgedPeer {
 
     /// The client has joined.
     void welcome();
+    /// The client has joined, and a pawn on channel 1.
+    void welcome_with_pawn() {
+        welcome();
+        open(1, TestSchema::pawn_number);
+    }
     /// One packet with these bunches and blocks.
     void deliver_packet(const std::vector<Bunch>& bunches, const Bytes& blocks = {}) {
         deliver(forge().make(bunches, blocks));

@@ -258,6 +258,22 @@ class ArenaGame {
         return object;
     }
 
+    /// Another client joins, and is shown one of these.
+    NetworkIdentity& join_with(const NetworkPrefab& prefab) {
+        join();
+        NetworkIdentity& object = spawn(prefab);
+        settle();
+        return object;
+    }
+    /// The first client joins and is ready, and then it is shown one of these.
+    NetworkIdentity& join_ready_with(const NetworkPrefab& prefab) {
+        join_settled();
+        server_->set_client_ready(connection(0));
+        NetworkIdentity& object = spawn(prefab);
+        settle();
+        return object;
+    }
+
     [[nodiscard]] static PeerId client_peer(std::size_t client) noexcept { return {client + 2}; }
     [[nodiscard]] ArenaTypes& types() noexcept { return types_; }
     [[nodiscard]] NetworkServer& server() noexcept { return *server_; }

@@ -175,6 +175,13 @@ class BagGame {
         REQUIRE(server_->spawn(object, owner));
         return object;
     }
+    /// Another client joins, and is shown one of these.
+    NetworkIdentity& join_with(const NetworkPrefab& prefab) {
+        join();
+        NetworkIdentity& object = spawn(prefab);
+        settle();
+        return object;
+    }
     /// A bag, a pouch for the owner, and another bag.
     [[nodiscard]] const NetworkPrefab& chest() const { return types_.prefab("Chest"); }
     /// A scroll, a bag, a sealed scroll, and a scroll for the owner.
