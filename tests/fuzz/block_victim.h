@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // For fuzz targets that read blocks: classes of every kind of property, and an object that is sent
-// whatever there is. A refusal leaves no trace in it, and what it holds keeps to the limits.
+// whatever there is.
 #pragma once
 
-#include <replayout/receive_properties.h>
 #include <replayout/send_properties.h>
 
 #include <array>
@@ -13,9 +12,7 @@
 #include <vector>
 
 #include "fuzz/fuzz_target.h"
-#include "support/checks/counting_resource.h"
-#include "support/hostile/received_traces.h"
-#include "support/replication/block_receiver.h"
+#include "support/hostile/block_victim.h"
 #include "support/replication/block_sender.h"
 #include "support/types/random_types.h"
 #include "support/types/tree_editor.h"
@@ -53,82 +50,26 @@ inline constexpr std::uint32_t fuzz_class_count = 16;
                        [](ObjectHandle held, const HandlePath&) { return Reference{held.value}; });
 }
 
-/// An object with its receiving side.
-class BlockVictim {
+/// A victim with small limits, which knows a few objects.
+class FuzzVictim : public BlockVictim {
   public:
     /// `layout` may be one that is only received with; the object is of `types`.
-    BlockVictim(const RandomTypes& types, const RepLayout& layout)
-        : layout_(layout), object_(types.make_object(0)), receiver_(layout, &memory_) {
+    FuzzVictim(const RandomTypes& types, const RepLayout& layout)
+        : BlockVictim(types.make_object(0), layout, fuzz_array_count_max) {
+        receiver.references_max = 64;
+        receiver.kept_bytes_max = 4 * 1'024;
+        memory_bytes_max = 2 * 1'024 * 1'024;
         for (std::uint64_t guid = 1; guid <= fuzz_guid_max; ++guid) {
-            receiver_.package_map.bind(NetGUID{guid}, ObjectHandle{guid});
-        }
-    }
-
-    /// Whether the first `bit_count` bits are taken for a block.
-    bool receive(std::span<const std::byte> bytes, std::size_t bit_count, bool more_parts_follow) {
-        const std::vector<Value> before = read_members(*object_);
-        const ReceiverTrace trace = trace_of(receiver_, layout_);
-        receiver_.named.clear();
-        receiver_.dropped.clear();
-        DecodeBudget budget;
-        const DecodeBudget whole = budget;
-        BitReader reader(bytes, 0, bit_count, &budget);
-        ReceiveContext context = receiver_.context();
-        context.references_max = references_max;
-        context.kept_bytes_max = kept_bytes_max;
-        context.more_parts_follow = more_parts_follow;
-        const bool is_taken =
-            receive_properties(layout_, reader, object_->memory(), receiver_.state, context);
-        // A step costs a bit, but for elements that an array has got anew and runs of them.
-        REQUIRE(budget.steps <= whole.steps);
-        REQUIRE(memory_.bytes_in_use_max() <= memory_bytes_max);
-        REQUIRE(receiver_.state.references().size() <= references_max);
-        if (is_taken) {
-            has_refused_ = has_refused_ || context.values_refused + context.values_failed > 0;
-            for (const Value& value : read_members(*object_)) {
-                // What goes at the end of an update is still there until then.
-                REQUIRE(greatest_count(value) <= 2 * fuzz_array_count_max);
-            }
-            return true;
-        }
-        REQUIRE(reader.failed());
-        REQUIRE(read_members(*object_) == before);
-        REQUIRE(trace_of(receiver_, layout_) == trace);
-        REQUIRE(receiver_.named.empty());
-        REQUIRE(receiver_.dropped.empty());
-        return false;
-    }
-
-    /// The update under way ends, if there is one.
-    void finish() {
-        ReceiveContext context = receiver_.context();
-        finish_update(layout_, object_->memory(), receiver_.state, context);
-        for (const Value& value : read_members(*object_)) {
-            REQUIRE(greatest_count(value) <= fuzz_array_count_max);
+            receiver.package_map.bind(NetGUID{guid}, ObjectHandle{guid});
         }
     }
 
     /// The object of that id comes or goes.
     void rebind(std::uint64_t guid) {
-        const bool is_there = !receiver_.package_map.object_of(NetGUID{guid}).is_null();
-        (void)receiver_.rebind(object_->memory(), NetGUID{guid},
-                               is_there ? ObjectHandle{} : ObjectHandle{guid});
+        const bool is_there = !receiver.package_map.object_of(NetGUID{guid}).is_null();
+        (void)receiver.rebind(object().memory(), NetGUID{guid},
+                              is_there ? ObjectHandle{} : ObjectHandle{guid});
     }
-
-    [[nodiscard]] const RawObject& object() const noexcept { return *object_; }
-    /// Some value would not be taken by its own type, so that nobody can send it on.
-    [[nodiscard]] bool has_refused() const noexcept { return has_refused_; }
-
-  private:
-    static constexpr std::uint32_t references_max = 64;
-    static constexpr std::uint32_t kept_bytes_max = 4 * 1'024;
-    static constexpr std::int64_t memory_bytes_max = 2 * 1'024 * 1'024;
-
-    const RepLayout& layout_;
-    CountingResource memory_;
-    std::unique_ptr<RawObject> object_;
-    BlockReceiver receiver_;
-    bool has_refused_ = false;
 };
 
 /// Blocks of one object as it changes: for a receiver that has nothing, and from each state to the

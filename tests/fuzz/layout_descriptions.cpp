@@ -17,9 +17,9 @@ namespace {
 constexpr std::int64_t memory_bytes_max = 256 * 1'024;
 constexpr std::int64_t memory_bytes_per_byte = 1'024;
 
-void check_same_as_without(const RandomTypes& types, BlockVictim& victim,
+void check_same_as_without(const RandomTypes& types, FuzzVictim& victim,
                            std::span<const std::byte> block, bool is_taken) {
-    BlockVictim native(types, types.layout(0));
+    FuzzVictim native(types, types.layout(0));
     REQUIRE(native.receive(block, block.size() * 8, false) == is_taken);
     REQUIRE(read_members(native.object()) == read_members(victim.object()));
 }
@@ -86,7 +86,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         REQUIRE(skip_properties(**layout, reader, context) != reader.failed());
         return 0;
     }
-    BlockVictim victim(types, **layout);
+    FuzzVictim victim(types, **layout);
     const bool is_taken = victim.receive(block, block.size() * 8, false);
     const auto own = describe_layout(local, std::pmr::get_default_resource());
     if (std::equal(own.begin(), own.end(), description.begin(), description.end())) {

@@ -13,7 +13,7 @@ enum Step : std::uint8_t { more_parts_follow = 1, finishes = 2, rebinds = 4 };
 constexpr std::uint32_t blocks_max = 16;
 
 /// Sent to somebody who has nothing, the object is there what it is here.
-void check_sent_on(const RandomTypes& types, const BlockVictim& victim) {
+void check_sent_on(const RandomTypes& types, const FuzzVictim& victim) {
     const RepLayout& layout = types.layout(0);
     BlockSender sender(layout);
     if (!sender.update(victim.object().memory())) {
@@ -55,7 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     using namespace replayout::test;
     FuzzInput input(data, size);
     const RandomTypes& types = fuzz_types(input.byte(), true);
-    BlockVictim victim(types, types.layout(0));
+    FuzzVictim victim(types, types.layout(0));
     for (std::uint32_t i = 0; i < blocks_max && !input.is_empty(); ++i) {
         const std::uint8_t step = input.byte();
         const std::size_t byte_count = input.number(2);

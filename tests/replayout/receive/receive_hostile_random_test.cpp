@@ -7,16 +7,15 @@
 // A failure names its seed; see support/checks/run_seed.h for how to run it alone.
 #include <replayout/receive_properties.h>
 
-#include <algorithm>
 #include <cstdint>
-#include <memory>
+#include <span>
 #include <vector>
 
 #include "support/checks/catch.h"
+#include "support/checks/exact_bytes.h"
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
-#include "support/hostile/received_traces.h"
-#include "support/replication/block_receiver.h"
+#include "support/hostile/block_victim.h"
 #include "support/replication/block_sender.h"
 #include "support/types/random_types.h"
 #include "support/types/tree_editor.h"
@@ -35,56 +34,6 @@ constexpr std::uint32_t array_count_max = 12;
     settings.limits.string_bytes_max = 40;
     return settings;
 }
-
-/// A client that holds something already, so that there is something to damage.
-class RandomVictim {
-  public:
-    RandomVictim(const RandomTypes& types, std::uint32_t class_index)
-        : layout_(types.layout(class_index)),
-          object_(types.make_object(class_index)),
-          receiver_(layout_) {}
-
-    /// Whether `bit_count` bits are taken for a block. Checks that a refusal leaves no trace.
-    bool receive(const Bytes& bytes, std::size_t bit_count, bool more_parts_follow) {
-        // On the heap, of exactly that many bytes, so that a read past the end is found out.
-        const auto copy = std::make_unique<std::byte[]>((bit_count + 7) / 8);
-        std::copy_n(bytes.begin(), (bit_count + 7) / 8, copy.get());
-        const std::vector<Value> before = read_members(*object_);
-        const ReceiverTrace trace = trace_of(receiver_, layout_);
-        receiver_.named.clear();
-        receiver_.dropped.clear();
-        DecodeBudget budget;
-        BitReader reader({copy.get(), (bit_count + 7) / 8}, 0, bit_count, &budget);
-        ReceiveContext context = receiver_.context();
-        context.more_parts_follow = more_parts_follow;
-        if (receive_properties(layout_, reader, object_->memory(), receiver_.state, context)) {
-            for (const Value& value : read_members(*object_)) {
-                // What goes at the end of an update is still there until then.
-                REQUIRE(greatest_count(value) <= 2 * array_count_max);
-            }
-            return true;
-        }
-        REQUIRE(reader.failed());
-        REQUIRE(read_members(*object_) == before);
-        REQUIRE(trace_of(receiver_, layout_) == trace);
-        REQUIRE(receiver_.named.empty());
-        REQUIRE(receiver_.dropped.empty());
-        return false;
-    }
-
-    void finish() {
-        ReceiveContext context = receiver_.context();
-        finish_update(layout_, object_->memory(), receiver_.state, context);
-        for (const Value& value : read_members(*object_)) {
-            REQUIRE(greatest_count(value) <= array_count_max);
-        }
-    }
-
-  private:
-    const RepLayout& layout_;
-    std::unique_ptr<RawObject> object_;
-    BlockReceiver receiver_;
-};
 
 /// Blocks of one object as it changes: for a client that has nothing, and from each state to the
 /// next.
@@ -182,11 +131,13 @@ void attack(std::uint64_t seed, Outcome& outcome) {
         }
         SeededRandom random(seed * 5 + index);
         for (int victims = 0; victims < 4; ++victims) {
-            RandomVictim victim(types, index);
+            // It holds something already, so that there is something to damage.
+            BlockVictim victim(types.make_object(index), types.layout(index), array_count_max);
             for (int round = 0; round < 40; ++round) {
                 const Damaged damaged = damage(blocks, random);
+                const ExactBytes bytes(std::span(damaged.bytes).first((damaged.bit_count + 7) / 8));
                 const bool is_taken =
-                    victim.receive(damaged.bytes, damaged.bit_count, random.percent(30));
+                    victim.receive(bytes.span(), damaged.bit_count, random.percent(30));
                 (is_taken ? outcome.taken : outcome.refused) += 1;
                 if (random.percent(15)) {
                     victim.finish();
