@@ -28,6 +28,7 @@
 #include "support/checks/tests_dir.h"
 #include "support/replication/block_sender.h"
 #include "support/types/delta_types.h"
+#include "support/types/test_layout.h"
 
 using namespace replayout;
 using namespace replayout::written;
@@ -114,18 +115,17 @@ void add_box(WrittenExamples& examples, const std::string& name, BlockSender& se
 }
 
 void add_optional_values(WrittenExamples& examples) {
-    TypeRegistry registry;
-    REQUIRE(struct_builder<Hit>(registry, "Hit")
-                .property<&Hit::damage>()
-                .property<&Hit::bone>()
-                .build());
-    const auto type =
-        class_builder<Box>(registry, "Box").property<&Box::code>().property<&Box::hit>().build();
-    REQUIRE(type);
-    REQUIRE(registry.freeze());
-    const auto layout = RepLayout::create(registry, **type);
-    REQUIRE(layout);
-    BlockSender sender(**layout);
+    const TestLayout layout([](TypeRegistry& registry) {
+        REQUIRE(struct_builder<Hit>(registry, "Hit")
+                    .property<&Hit::damage>()
+                    .property<&Hit::bone>()
+                    .build());
+        return class_builder<Box>(registry, "Box")
+            .property<&Box::code>()
+            .property<&Box::hit>()
+            .build();
+    });
+    BlockSender sender(*layout);
     Box box;
     box.code = 7;
     add_box(examples, "optional i32 of 7", sender, box, 33);
@@ -142,14 +142,11 @@ struct Flags {
 };
 
 void add_collections(WrittenExamples& examples) {
-    TypeRegistry registry;
-    REQUIRE(register_collection<std::map<std::int8_t, bool>>(registry));
-    const auto type = class_builder<Flags>(registry, "Flags").property<&Flags::flags>().build();
-    REQUIRE(type);
-    REQUIRE(registry.freeze());
-    const auto layout = RepLayout::create(registry, **type);
-    REQUIRE(layout);
-    BlockSender sender(**layout);
+    const TestLayout layout([](TypeRegistry& registry) {
+        REQUIRE(register_collection<std::map<std::int8_t, bool>>(registry));
+        return class_builder<Flags>(registry, "Flags").property<&Flags::flags>().build();
+    });
+    BlockSender sender(*layout);
     Flags flags;
     flags.flags = {{3, false}, {-1, true}};
     REQUIRE(sender.update(&flags));
@@ -169,20 +166,17 @@ struct Ranking {
 };
 
 void add_keyed_arrays(WrittenExamples& examples) {
-    TypeRegistry registry;
-    REQUIRE(struct_builder<Entry>(registry, "Entry")
-                .property<&Entry::id>()
-                .property<&Entry::score>()
-                .build());
-    const auto type = class_builder<Ranking>(registry, "Ranking")
-                          .property<&Ranking::entries>()
-                          .keyed_by<&Entry::id>(ArrayOrder::Kept)
-                          .build();
-    REQUIRE(type);
-    REQUIRE(registry.freeze());
-    const auto layout = RepLayout::create(registry, **type);
-    REQUIRE(layout);
-    BlockSender sender(**layout);
+    const TestLayout layout([](TypeRegistry& registry) {
+        REQUIRE(struct_builder<Entry>(registry, "Entry")
+                    .property<&Entry::id>()
+                    .property<&Entry::score>()
+                    .build());
+        return class_builder<Ranking>(registry, "Ranking")
+            .property<&Ranking::entries>()
+            .keyed_by<&Entry::id>(ArrayOrder::Kept)
+            .build();
+    });
+    BlockSender sender(*layout);
     Ranking ranking;
     ranking.entries = {{5, 7}, {3, 9}};
     REQUIRE(sender.update(&ranking));
@@ -245,18 +239,15 @@ struct ShowDamage {
 };
 
 void add_rpc_parameters(WrittenExamples& examples) {
-    TypeRegistry registry;
-    const auto type = struct_builder<ShowDamage>(registry, "ShowDamage")
-                          .property<&ShowDamage::amount>()
-                          .property<&ShowDamage::text>()
-                          .property<&ShowDamage::by>()
-                          .build();
-    REQUIRE(type);
-    REQUIRE(registry.freeze());
-    const auto layout = RepLayout::create(registry, **type);
-    REQUIRE(layout);
-    RpcParameters parameters(**layout, std::pmr::get_default_resource());
-    BlockSender sender(**layout);
+    const TestLayout layout([](TypeRegistry& registry) {
+        return struct_builder<ShowDamage>(registry, "ShowDamage")
+            .property<&ShowDamage::amount>()
+            .property<&ShowDamage::text>()
+            .property<&ShowDamage::by>()
+            .build();
+    });
+    RpcParameters parameters(*layout, std::pmr::get_default_resource());
+    BlockSender sender(*layout);
     const auto add_call = [&](const std::string& name, const ShowDamage& params) {
         REQUIRE(parameters.set(&params, sender.package_map, sender.counters) ==
                 RpcParametersStatus::Ok);
@@ -270,13 +261,8 @@ void add_rpc_parameters(WrittenExamples& examples) {
 }
 
 void add_delta(WrittenExamples& examples) {
-    TypeRegistry registry;
-    const auto type = test::build_table(registry);
-    REQUIRE(type);
-    REQUIRE(registry.freeze());
-    const auto layout = RepLayout::create(registry, **type);
-    REQUIRE(layout);
-    BlockSender sender(**layout);
+    const TestLayout layout(test::build_table);
+    BlockSender sender(*layout);
     test::Table table;
     table.scores.values = {{1, 10}};
     REQUIRE(sender.update(&table));
@@ -346,20 +332,17 @@ struct Gauge {
 
 TEST_CASE("Wire format: the fingerprint of quantised and optional values follows its rule",
           "[docs][wire_format]") {
-    TypeRegistry registry;
-    const auto type = class_builder<Gauge>(registry, "Gauge")
-                          .property<&Gauge::place>()
-                          .quantised(Quantisation::tenth())
-                          .property<&Gauge::level>()
-                          .quantised(Quantisation::range(-5, 10))
-                          .property<&Gauge::share>()
-                          .quantised(Quantisation::steps(0.0, 1.0, 0.25))
-                          .property<&Gauge::mark>()
-                          .build();
-    REQUIRE(type);
-    REQUIRE(registry.freeze());
-    const auto layout = RepLayout::create(registry, **type);
-    REQUIRE(layout);
+    const TestLayout layout([](TypeRegistry& registry) {
+        return class_builder<Gauge>(registry, "Gauge")
+            .property<&Gauge::place>()
+            .quantised(Quantisation::tenth())
+            .property<&Gauge::level>()
+            .quantised(Quantisation::range(-5, 10))
+            .property<&Gauge::share>()
+            .quantised(Quantisation::steps(0.0, 1.0, 0.25))
+            .property<&Gauge::mark>()
+            .build();
+    });
     Fingerprint items;
     const auto add_quantised = [&](const char* name, std::uint64_t kind, std::uint64_t form) {
         items.add(name);
@@ -390,7 +373,7 @@ TEST_CASE("Wire format: the fingerprint of quantised and optional values follows
     items.add(1);
     items.add("return");
     items.add("return");
-    CHECK((*layout)->fingerprint() == items.digest());
+    CHECK(layout->fingerprint() == items.digest());
 }
 
 void add_blocks(WrittenExamples& examples) {

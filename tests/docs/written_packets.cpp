@@ -17,6 +17,7 @@
 #include "docs/written_examples.h"
 #include "support/checks/catch.h"
 #include "support/networks/scripted_transport.h"
+#include "support/types/test_layout.h"
 #include "support/worlds/typed_world.h"
 
 namespace replayout::written {
@@ -202,12 +203,9 @@ struct Signal {
 /// A server that has one class more than its client.
 void add_told_layouts(WrittenExamples& examples) {
     const PawnLayout pawn;
-    TypeRegistry registry;
-    const auto type = class_builder<Signal>(registry, "Signal").property<&Signal::colour>().build();
-    REQUIRE(type);
-    REQUIRE(registry.freeze());
-    const auto signal = RepLayout::create(registry, **type);
-    REQUIRE(signal);
+    const TestLayout signal([](TypeRegistry& registry) {
+        return class_builder<Signal>(registry, "Signal").property<&Signal::colour>().build();
+    });
     LoopbackNetwork network({}, std::pmr::get_default_resource());
     test::ScriptedTransport server_transport(network.endpoint(PeerId{1}), true);
     test::ScriptedTransport client_transport(network.endpoint(PeerId{2}), true);
@@ -217,7 +215,7 @@ void add_told_layouts(WrittenExamples& examples) {
     NetDriver server(settings, server_transport, world);
     NetDriver client(settings, client_transport, world);
     REQUIRE(server.add_layout(*pawn));
-    REQUIRE(server.add_layout(**signal));
+    REQUIRE(server.add_layout(*signal));
     REQUIRE(client.add_layout(*pawn));
     REQUIRE(server.listen());
     const NetTime now = NetTime::from_milliseconds(10);
@@ -239,29 +237,22 @@ struct WideSignal {
 
 /// A client that has another layout of a class, and is refused.
 void add_refused_layout(WrittenExamples& examples) {
-    TypeRegistry server_registry;
-    TypeRegistry client_registry;
-    const auto signal =
-        class_builder<Signal>(server_registry, "Signal").property<&Signal::colour>().build();
-    const auto wide_signal = class_builder<WideSignal>(client_registry, "Signal")
-                                 .property<&WideSignal::colour>()
-                                 .build();
-    REQUIRE(signal);
-    REQUIRE(wide_signal);
-    REQUIRE(server_registry.freeze());
-    REQUIRE(client_registry.freeze());
-    const auto server_layout = RepLayout::create(server_registry, **signal);
-    const auto client_layout = RepLayout::create(client_registry, **wide_signal);
-    REQUIRE(server_layout);
-    REQUIRE(client_layout);
+    const TestLayout server_layout([](TypeRegistry& registry) {
+        return class_builder<Signal>(registry, "Signal").property<&Signal::colour>().build();
+    });
+    const TestLayout client_layout([](TypeRegistry& registry) {
+        return class_builder<WideSignal>(registry, "Signal")
+            .property<&WideSignal::colour>()
+            .build();
+    });
     LoopbackNetwork network({}, std::pmr::get_default_resource());
     test::ScriptedTransport server_transport(network.endpoint(PeerId{1}), true);
     test::ScriptedTransport client_transport(network.endpoint(PeerId{2}), true);
     PawnWorld world;
     NetDriver server(NetDriverSettings(), server_transport, world);
     NetDriver client(NetDriverSettings(), client_transport, world);
-    REQUIRE(server.add_layout(**server_layout));
-    REQUIRE(client.add_layout(**client_layout));
+    REQUIRE(server.add_layout(*server_layout));
+    REQUIRE(client.add_layout(*client_layout));
     REQUIRE(server.listen());
     NetTime now = NetTime::from_milliseconds(10);
     REQUIRE(client.connect(PeerId{1}, NetTime()));
@@ -349,26 +340,22 @@ struct Door {
 };
 
 void add_calls(WrittenExamples& examples) {
-    TypeRegistry registry;
-    REQUIRE(struct_builder<Knock>(registry, "Knock")
-                .property<&Knock::loudness>()
-                .property<&Knock::by>()
-                .build());
-    const auto type =
-        class_builder<Door>(registry, "Door")
+    const TestLayout layout([](TypeRegistry& registry) {
+        REQUIRE(struct_builder<Knock>(registry, "Knock")
+                    .property<&Knock::loudness>()
+                    .property<&Knock::by>()
+                    .build());
+        return class_builder<Door>(registry, "Door")
             .property<&Door::angle>()
             .function<&Door::client_knock>(FunctionFlags::Client | FunctionFlags::Reliable)
             .function<&Door::server_open>(FunctionFlags::Server)
             .build();
-    REQUIRE(type);
-    REQUIRE(registry.freeze());
-    const auto layout = RepLayout::create(registry, **type);
-    REQUIRE(layout);
-    add(examples, "fingerprint of Door", [&](BitWriter& writer) {
-        writer.write_bits((*layout)->fingerprint().low, 64);
-        writer.write_bits((*layout)->fingerprint().high, 64);
     });
-    OwnersSession<Door> session(**layout, {}, 1);
+    add(examples, "fingerprint of Door", [&](BitWriter& writer) {
+        writer.write_bits(layout->fingerprint().low, 64);
+        writer.write_bits(layout->fingerprint().high, 64);
+    });
+    OwnersSession<Door> session(*layout, {}, 1);
     session.server_world.object.angle = 9;
     const ObjectHandle door = OwnersSession<Door>::World::handle;
     const Knock knock{3, door};
@@ -397,20 +384,16 @@ struct Radio {
 
 /// A call that is larger than a packet.
 void add_large_call(WrittenExamples& examples) {
-    TypeRegistry registry;
-    REQUIRE(struct_builder<Speech>(registry, "Speech").property<&Speech::text>().build());
-    const auto type =
-        class_builder<Radio>(registry, "Radio")
+    const TestLayout layout([](TypeRegistry& registry) {
+        REQUIRE(struct_builder<Speech>(registry, "Speech").property<&Speech::text>().build());
+        return class_builder<Radio>(registry, "Radio")
             .property<&Radio::channel>()
             .function<&Radio::client_say>(FunctionFlags::Client | FunctionFlags::Reliable)
             .build();
-    REQUIRE(type);
-    REQUIRE(registry.freeze());
-    const auto layout = RepLayout::create(registry, **type);
-    REQUIRE(layout);
+    });
     NetDriverSettings settings;
     settings.config.packet_bytes_max = 256;
-    OwnersSession<Radio> session(**layout, settings, 2);
+    OwnersSession<Radio> session(*layout, settings, 2);
     session.server_world.object.channel = 9;
     const Speech speech{std::string(300, 'x')};
     CHECK(session.server.call_function(session.id, "client_say", &speech) == CallResult::Sent);

@@ -16,6 +16,15 @@
 #include "support/checks/catch.h"
 
 namespace replayout::test {
+namespace {
+
+void require_good(const RunResult& result) {
+    INFO("tick " << result.finding.tick << ", " << to_string(result.finding.invariant) << ": "
+                 << result.finding.text);
+    REQUIRE(result.is_good());
+}
+
+}  // namespace
 
 TEST_CASE("Simulation: whatever the network and the peers do, clients are right in the end",
           "[simulation]") {
@@ -28,9 +37,7 @@ TEST_CASE("Simulation: whatever the network and the peers do, clients are right 
         const SwarmConfig config = SwarmConfig::draw(seed, 300);
         const RunResult result = Simulation(config).run();
         INFO("./run simulate " << config.arguments());
-        INFO("tick " << result.finding.tick << ", " << to_string(result.finding.invariant) << ": "
-                     << result.finding.text);
-        REQUIRE(result.is_good());
+        require_good(result);
         faults.add(result.faults);
         game.add(result.game);
         clients.add(result.clients);
@@ -67,9 +74,7 @@ TEST_CASE("Simulation: 30 % lost both ways, 5 % damaged, 20 % doubled, partition
     for (const std::uint64_t seed : seeds) {
         const RunResult result = Simulation(worst_lines(seed)).run();
         INFO("seed " << seed);
-        INFO("tick " << result.finding.tick << ", " << to_string(result.finding.invariant) << ": "
-                     << result.finding.text);
-        REQUIRE(result.is_good());
+        require_good(result);
         faults.add(result.faults);
     }
     // Of all that was sent, healed times and datagrams that a partition took included.
@@ -85,9 +90,7 @@ TEST_CASE("Simulation: shared or not, with workers, pushed or compared: the same
         const SwarmConfig config = SwarmConfig::draw(seed, 200);
         const RunResult result = run_with_twin(config);
         INFO("./run simulate --twin " << config.arguments());
-        INFO("tick " << result.finding.tick << ", " << to_string(result.finding.invariant) << ": "
-                     << result.finding.text);
-        REQUIRE(result.is_good());
+        require_good(result);
     }
 }
 
@@ -100,9 +103,7 @@ TEST_CASE("Simulation: in a world that never settles, with caps, all are right i
         const SwarmConfig config = SwarmConfig::draw_busy(seed, 150);
         const RunResult result = Simulation(config).run();
         INFO("./run simulate " << config.arguments());
-        INFO("tick " << result.finding.tick << ", " << to_string(result.finding.invariant) << ": "
-                     << result.finding.text);
-        REQUIRE(result.is_good());
+        require_good(result);
         game.add(result.game);
         clients.add(result.clients);
     }
@@ -116,9 +117,7 @@ TEST_CASE("Simulation: a world that never settles sends the same packets, shared
         const SwarmConfig config = SwarmConfig::draw_busy(seed, 100);
         const RunResult result = run_with_twin(config);
         INFO("./run simulate --twin " << config.arguments());
-        INFO("tick " << result.finding.tick << ", " << to_string(result.finding.invariant) << ": "
-                     << result.finding.text);
-        REQUIRE(result.is_good());
+        require_good(result);
     }
 }
 

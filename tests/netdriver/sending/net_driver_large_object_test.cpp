@@ -44,6 +44,33 @@ void lose(NetFixture& net, std::vector<std::uint32_t> numbers) {
     });
 }
 
+/// Of the next `count` datagrams of the server loses those whose bits are set.
+void lose_by_bits(NetFixture& net, unsigned bits, unsigned count) {
+    unsigned number = 0;
+    net.server().transport.set_script(
+        [=](Bytes&) mutable { return number >= count || ((bits >> number++) & 1) == 0; });
+}
+
+/// Begins with an archive that the only client has.
+struct ArchiveNet : NetFixture {
+    explicit ArchiveNet(std::uint32_t latency_ms = 0) : NetFixture(with_latency(latency_ms)) {
+        join_settled();
+    }
+    [[nodiscard]] Archive& own() { return archive(object); }
+    [[nodiscard]] Archive& shown() { return archive_on(0, object); }
+    void require_equal() {
+        REQUIRE(settle());
+        REQUIRE(client_text(0) == server_text());
+    }
+    [[nodiscard]] static NetFixtureOptions with_latency(std::uint32_t latency_ms) {
+        NetFixtureOptions options;
+        options.link.latency_ms = latency_ms;
+        return options;
+    }
+
+    ObjectHandle object = add_archive();
+};
+
 /// What that client sends arrives late: its acknowledgements, too.
 void slow_down(NetFixture& net, std::size_t client) {
     LinkSettings slow;
@@ -96,10 +123,8 @@ TEST_CASE("NetDriver: an object larger than a packet arrives in parts", "[netdri
 TEST_CASE("NetDriver: of an object in parts only the part that was lost is sent again",
           "[netdriver][net_driver]") {
     constexpr std::size_t page_bytes = 900;
-    NetFixture net;
-    const ObjectHandle archive = net.add_archive();
-    net.join_settled();
-    fill_pages(net.archive(archive), page_bytes);
+    ArchiveNet net;
+    fill_pages(net.own(), page_bytes);
     const ReplicationCounters before = net.server_driver().stats().replication;
     lose(net, {2});
     REQUIRE(net.settle());
@@ -113,30 +138,23 @@ TEST_CASE("NetDriver: of an object in parts only the part that was lost is sent 
 TEST_CASE("NetDriver: whichever parts are lost, the object ends right", "[netdriver][net_driver]") {
     for (unsigned lost = 0; lost < 256; ++lost) {
         INFO("lost " << lost);
-        NetFixture net;
-        const ObjectHandle archive = net.add_archive();
-        net.join_settled();
-        unsigned count = 0;
-        net.server().transport.set_script(
-            [&](Bytes&) { return count >= 8 || ((lost >> count++) & 1) == 0; });
-        fill_pages(net.archive(archive), 900);
+        ArchiveNet net;
+        lose_by_bits(net, lost, 8);
+        fill_pages(net.own(), 900);
         net.tick();
-        net.archive(archive).pages[3] = "short";
-        net.archive(archive).counter = 9;
+        net.own().pages[3] = "short";
+        net.own().counter = 9;
         net.tick();
-        net.archive(archive).pages[5] = text_of_size(1'000, 5);
-        REQUIRE(net.settle());
-        REQUIRE(net.client_text(0) == net.server_text());
+        net.own().pages[5] = text_of_size(1'000, 5);
+        net.require_equal();
     }
 }
 
 TEST_CASE("NetDriver: an array larger than a packet is cut between elements",
           "[netdriver][net_driver]") {
-    NetFixture net;
-    const ObjectHandle archive = net.add_archive();
-    net.join_settled();
+    ArchiveNet net;
     for (std::uint32_t i = 0; i < 2'000; ++i) {
-        net.archive(archive).cells.push_back(i * 0x9E37'79B9u);
+        net.own().cells.push_back(i * 0x9E37'79B9u);
     }
     const NetStats before = net.server_driver().stats();
     lose(net, {1, 4});
@@ -153,10 +171,8 @@ TEST_CASE("NetDriver: an array larger than a packet is cut between elements",
 
 TEST_CASE("NetDriver: of an array in parts one lost packet is sent again",
           "[netdriver][net_driver]") {
-    NetFixture net;
-    const ObjectHandle archive = net.add_archive();
-    net.join_settled();
-    net.archive(archive).cells.assign(2'000, 0xFEED'F00D);
+    ArchiveNet net;
+    net.own().cells.assign(2'000, 0xFEED'F00D);
     const NetStats before = net.server_driver().stats();
     lose(net, {3});
     REQUIRE(net.settle());
@@ -171,32 +187,23 @@ TEST_CASE("NetDriver: a large array that shrinks while parts are in flight ends 
           "[netdriver][net_driver]") {
     for (unsigned lost = 0; lost < 64; ++lost) {
         INFO("lost " << lost);
-        NetFixtureOptions options;
-        options.link.latency_ms = 30;
-        NetFixture net(options);
-        const ObjectHandle archive = net.add_archive();
-        net.join_settled();
-        unsigned count = 0;
-        net.server().transport.set_script(
-            [&](Bytes&) { return count >= 6 || ((lost >> count++) & 1) == 0; });
-        std::vector<std::uint32_t>& cells = net.archive(archive).cells;
+        ArchiveNet net(30);
+        lose_by_bits(net, lost, 6);
+        std::vector<std::uint32_t>& cells = net.own().cells;
         for (const std::size_t size : {1'200u, 700u, 1'300u, 1u, 900u}) {
             cells.resize(size, static_cast<std::uint32_t>(size));
             cells[size / 2] = static_cast<std::uint32_t>(size + lost);
             net.tick();
         }
-        REQUIRE(net.settle());
-        REQUIRE(net.client_text(0) == net.server_text());
+        net.require_equal();
     }
 }
 
 TEST_CASE("NetDriver: a value larger than a packet travels in fragments, once",
           "[netdriver][net_driver]") {
-    NetFixture net;
-    const ObjectHandle archive = net.add_archive();
-    net.join_settled();
+    ArchiveNet net;
     const NetStats before = net.server_driver().stats();
-    net.archive(archive).pages[2] = text_of_size(10'000);
+    net.own().pages[2] = text_of_size(10'000);
     REQUIRE(net.settle());
     const NetStats after = net.server_driver().stats();
     CHECK(net.client_text(0) == net.server_text());
@@ -207,31 +214,24 @@ TEST_CASE("NetDriver: a value larger than a packet travels in fragments, once",
 
 TEST_CASE("NetDriver: of a value in fragments only those that were lost are sent again",
           "[netdriver][net_driver]") {
-    NetFixture net;
-    const ObjectHandle archive = net.add_archive();
-    net.join_settled();
-    net.archive(archive).pages[2] = text_of_size(30'000);
+    ArchiveNet net;
+    net.own().pages[2] = text_of_size(30'000);
     lose(net, {0, 5, 6});
-    REQUIRE(net.settle());
-    CHECK(net.client_text(0) == net.server_text());
+    net.require_equal();
     CHECK(net.server_driver().stats().bunches_resent == 3);
 }
 
 TEST_CASE("NetDriver: a value under way in fragments waits with its changes, the rest does not",
           "[netdriver][net_driver]") {
-    NetFixtureOptions options;
-    options.link.latency_ms = 200;
-    NetFixture net(options);
-    const ObjectHandle archive = net.add_archive();
-    net.join_settled();
+    ArchiveNet net(200);
     const NetStats before = net.server_driver().stats();
     std::uint32_t client_counter_while_paused = 0;
     for (std::uint32_t change = 1; change <= 15; ++change) {
-        net.archive(archive).pages[0] = text_of_size(5'000, change);
-        net.archive(archive).counter = change;
+        net.own().pages[0] = text_of_size(5'000, change);
+        net.own().counter = change;
         net.tick();
-        if (net.archive_on(0, archive).pages[0].empty()) {
-            client_counter_while_paused = net.archive_on(0, archive).counter;
+        if (net.shown().pages[0].empty()) {
+            client_counter_while_paused = net.shown().counter;
         }
     }
     REQUIRE(net.settle());
@@ -246,22 +246,15 @@ TEST_CASE("NetDriver: changes of a paused value arrive, whatever is lost",
           "[netdriver][net_driver]") {
     for (unsigned lost = 0; lost < 256; lost += 3) {
         INFO("lost " << lost);
-        NetFixtureOptions options;
-        options.link.latency_ms = 30;
-        NetFixture net(options);
-        const ObjectHandle archive = net.add_archive();
-        net.join_settled();
-        unsigned count = 0;
-        net.server().transport.set_script(
-            [&](Bytes&) { return count >= 8 || ((lost >> count++) & 1) == 0; });
+        ArchiveNet net(30);
+        lose_by_bits(net, lost, 8);
         // Large, small, large: the paths of a value cross.
         for (const std::size_t size : {3'000u, 20u, 4'000u, 0u, 1'000u}) {
-            net.archive(archive).pages[0] = text_of_size(size, lost);
-            net.archive(archive).counter = static_cast<std::uint32_t>(size);
+            net.own().pages[0] = text_of_size(size, lost);
+            net.own().counter = static_cast<std::uint32_t>(size);
             net.tick();
         }
-        REQUIRE(net.settle());
-        REQUIRE(net.client_text(0) == net.server_text());
+        net.require_equal();
     }
 }
 
@@ -276,9 +269,7 @@ TEST_CASE("NetDriver: what was lost of an array before it grew too large for a p
         std::vector<Chapter>& chapters = net.archive(archive).chapters;
         chapters = {{"one", "short"}, {"two", "short"}};
         net.join_settled();
-        unsigned count = 0;
-        net.server().transport.set_script(
-            [&](Bytes&) { return count >= 8 || ((lost >> count++) & 1) == 0; });
+        lose_by_bits(net, lost, 8);
         chapters[0].title = "first";
         net.tick();
         // Only this element is owed now, and no packet holds it.
@@ -333,37 +324,34 @@ TEST_CASE("NetDriver: an open that is lost before a value in fragments is made g
 
 TEST_CASE("NetDriver: a value larger than a message may be is left out, and said so",
           "[netdriver][net_driver]") {
-    NetFixture net;
-    const ObjectHandle archive = net.add_archive();
-    net.join_settled();
+    ArchiveNet net;
     std::vector<std::string> log;
     set_log_handler(
         [](LogLevel, std::string_view message, void* context) {
             static_cast<std::vector<std::string>*>(context)->emplace_back(message);
         },
         &log);
-    fill_pages(net.archive(archive), 800);
-    net.archive(archive).pages[3] = text_of_size(NetConfig().bunch_bytes_max);
-    net.archive(archive).counter = 1;
+    fill_pages(net.own(), 800);
+    net.own().pages[3] = text_of_size(NetConfig().bunch_bytes_max);
+    net.own().counter = 1;
     REQUIRE(net.settle());
     set_log_handler(nullptr, nullptr);
     CHECK(net.server_driver().stats().replication.values_over_limit == 1);
     REQUIRE(log.size() == 1);
     CHECK(log[0] == "property \"pages\" of object " +
-                        std::to_string(net.server_driver().guid_of(net.id_of(archive)).value) +
+                        std::to_string(net.server_driver().guid_of(net.id_of(net.object)).value) +
                         " of class \"Archive\" takes more than NetConfig::bunch_bytes_max (" +
                         std::to_string(NetConfig().bunch_bytes_max) +
                         " bytes), so it is not sent: raise that, or lower the limits of the "
                         "property");
     // All the others are there.
-    CHECK(net.archive_on(0, archive).counter == 1);
-    CHECK(net.archive_on(0, archive).pages[3].empty());
-    CHECK(net.archive_on(0, archive).pages[2] == net.archive(archive).pages[2]);
-    CHECK(net.archive_on(0, archive).pages[4] == net.archive(archive).pages[4]);
+    CHECK(net.shown().counter == 1);
+    CHECK(net.shown().pages[3].empty());
+    CHECK(net.shown().pages[2] == net.own().pages[2]);
+    CHECK(net.shown().pages[4] == net.own().pages[4]);
     // As soon as it is small enough, it is sent.
-    net.archive(archive).pages[3] = text_of_size(40'000);
-    REQUIRE(net.settle());
-    CHECK(net.client_text(0) == net.server_text());
+    net.own().pages[3] = text_of_size(40'000);
+    net.require_equal();
 }
 
 TEST_CASE("NetDriver: a value as large as a message may be arrives, and one byte more does not",

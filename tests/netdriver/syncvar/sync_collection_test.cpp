@@ -18,6 +18,14 @@ using Told = std::vector<std::string>;
 using Numbers = std::vector<std::int32_t>;
 using Keys = std::vector<std::uint32_t>;
 
+/// The first client's bag, which notes what it is told from now on.
+[[nodiscard]] Bag& listening_bag(BagGame& game, const NetworkIdentity& chest) {
+    Bag& shown = game.bag_on(0, chest);
+    shown.listen();
+    shown.told.clear();
+    return shown;
+}
+
 TEST_CASE("U35 SyncList: all of it, then what changes, give the same list", "[syncvar]") {
     BagGame game;
     game.join();
@@ -57,9 +65,7 @@ TEST_CASE("U35 SyncList: all of it, then what changes, give the same list", "[sy
 TEST_CASE("U36 SyncList: each operation is told, with its index and the old item", "[syncvar]") {
     BagGame game;
     NetworkIdentity& chest = game.join_with(game.chest());
-    Bag& shown = game.bag_on(0, chest);
-    shown.listen();
-    shown.told.clear();
+    Bag& shown = listening_bag(game, chest);
     Told details;
     shown.numbers.on_add = [&](std::uint32_t index) {
         details.push_back("add " + std::to_string(index));
@@ -115,9 +121,7 @@ TEST_CASE("U37 SyncList: of a struct the old item is the old one", "[syncvar]") 
 TEST_CASE("U38 SyncDictionary: set adds or sets, and a default value is a value", "[syncvar]") {
     BagGame game;
     NetworkIdentity& chest = game.join_with(game.chest());
-    Bag& shown = game.bag_on(0, chest);
-    shown.listen();
-    shown.told.clear();
+    Bag& shown = listening_bag(game, chest);
     SyncDictionary<std::string, std::int32_t>& prices = chest.component<Bag>(0).prices;
     CHECK(prices.set("rope", 5));
     CHECK(prices.set("axe", 0));
@@ -165,9 +169,7 @@ TEST_CASE("U38 SyncDictionary: a key without a value is there", "[syncvar]") {
 TEST_CASE("U39 SyncSet: the algebra of sets takes the operations that it needs", "[syncvar]") {
     BagGame game;
     NetworkIdentity& chest = game.join_with(game.chest());
-    Bag& shown = game.bag_on(0, chest);
-    shown.listen();
-    shown.told.clear();
+    Bag& shown = listening_bag(game, chest);
     SyncSet<std::uint32_t>& keys = chest.component<Bag>(0).keys;
     CHECK(keys.union_with({5, 3, 5}));
     CHECK_FALSE(keys.add(3));
