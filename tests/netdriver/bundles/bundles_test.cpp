@@ -271,10 +271,7 @@ TEST_CASE("Bundles: blocks are looked at one by one only of objects that a relia
         net.join();
     }
     REQUIRE(net.settle());
-    std::vector<ObjectHandle> turrets;
-    for (int i = 0; i < 10; ++i) {
-        turrets.push_back(net.add());
-    }
+    std::vector<ObjectHandle> turrets = add_many(10, [&] { return net.add(); });
     REQUIRE(net.settle());
     const auto accounted_in = [&](std::uint32_t ticks) {
         const auto accounted = [&] {

@@ -50,6 +50,16 @@ void hide(CallFixture& net, std::size_t client, ObjectHandle object, bool is_hid
                                                     net.id_of(object), !is_hidden);
 }
 
+/// Begins with a turret of the only client, which has a part.
+struct GunnedTank : CallFixture {
+    explicit GunnedTank(const CallFixtureOptions& options = {}) : CallFixture(options) {}
+
+    const ObjectHandle tank = join_with_turret();
+    NetDriver& driver = server().driver;
+    const ObjectHandle gun = server().world.add();
+    const NetObjectId gun_id = driver.add_subobject(id_of(tank), turret_layout(), gun);
+};
+
 /// Makes calls, each of an object of its own, which is removed some ticks later.
 void call_and_remove(CallFixture& net, std::uint32_t count, int ticks) {
     for (std::uint32_t i = 1; i <= count; ++i) {
@@ -308,29 +318,25 @@ TEST_CASE("Calls before a close: a hidden object whose calls need too much goes 
 
 TEST_CASE("Calls before a close: a part that is hidden with its outer, and removed, goes with it",
           "[netdriver][rpc][subobjects][interest]") {
-    CallFixture net;
-    const ObjectHandle tank = net.join_with_turret();
-    NetDriver& driver = net.server().driver;
-    const ObjectHandle gun = net.server().world.add();
-    const NetObjectId gun_id = driver.add_subobject(net.id_of(tank), turret_layout(), gun);
+    GunnedTank net;
     REQUIRE(net.settle());
     Diary diary(net.client(0).world);
     bool is_dropping = true;
     net.server().transport.set_script([&](Bytes&) { return !is_dropping; });
-    net.server().world.turret(gun).power = 3;
-    (void)net.call(tank, "client_tell", {1, gun, ""});
-    hide(net, 0, tank);
-    net.server().world.turret(gun).power = 4;
+    net.server().world.turret(net.gun).power = 3;
+    (void)net.call(net.tank, "client_tell", {1, net.gun, ""});
+    hide(net, 0, net.tank);
+    net.server().world.turret(net.gun).power = 4;
     net.tick(2);
-    driver.remove_object(gun_id);
-    net.server().world.remove(gun);
+    net.driver.remove_object(net.gun_id);
+    net.server().world.remove(net.gun);
     net.tick(2);
     is_dropping = false;
     REQUIRE(net.settle());
     CHECK(diary.lines == Lines{"tell 1", "despawn", "despawn"});
     CHECK(net.client(0).world.heard.back().target_power == 3);
-    CHECK(driver.stats().calls_dropped == 0);
-    CHECK(driver.object_count() == 1);
+    CHECK(net.driver.stats().calls_dropped == 0);
+    CHECK(net.driver.object_count() == 1);
 }
 
 TEST_CASE("Calls before a close: an object that is torn off before it comes again does not come",
@@ -358,10 +364,7 @@ TEST_CASE("Calls before a close: one of four clients is slow, and all of them he
     }
     REQUIRE(net.settle());
     net.server().driver.rates().set_bytes_per_second_max(CallFixture::client_peer(3), 4'000);
-    std::vector<ObjectHandle> objects;
-    for (int i = 0; i < 100; ++i) {
-        objects.push_back(net.add());
-    }
+    std::vector<ObjectHandle> objects = add_many(100, [&] { return net.add(); });
     REQUIRE(net.settle());
     std::uint32_t number = 0;
     for (const ObjectHandle object : objects) {
@@ -389,10 +392,7 @@ TEST_CASE("Calls before a close: thousands under a cap run, or are counted and l
     std::vector<std::size_t> bytes;  // without ids, which are remembered
     for (int round = 0; round < 4; ++round) {
         net.server().driver.rates().set_bytes_per_second_max(CallFixture::client_peer(1), 0);
-        std::vector<ObjectHandle> objects;
-        for (int i = 0; i < 2'000; ++i) {
-            objects.push_back(net.add());
-        }
+        std::vector<ObjectHandle> objects = add_many(2'000, [&] { return net.add(); });
         REQUIRE(net.settle());
         net.server().driver.rates().set_bytes_per_second_max(CallFixture::client_peer(1), 4'000);
         for (const ObjectHandle object : objects) {
@@ -512,25 +512,21 @@ TEST_CASE("Calls before a close: an open on its way counts as open, one not begu
 TEST_CASE("Calls before a close: a family goes as a whole, when all calls of it ran",
           "[netdriver][rpc][subobjects]") {
     for (const bool is_hidden : {false, true}) {
-        CallFixture net(lossy_network());
-        const ObjectHandle tank = net.join_with_turret();
-        NetDriver& driver = net.server().driver;
-        const ObjectHandle gun = net.server().world.add();
-        const NetObjectId gun_id = driver.add_subobject(net.id_of(tank), turret_layout(), gun);
+        GunnedTank net(lossy_network());
         const ObjectHandle barrel = net.server().world.add();
-        (void)driver.add_subobject(gun_id, turret_layout(), barrel);
+        (void)net.driver.add_subobject(net.gun_id, turret_layout(), barrel);
         REQUIRE(net.settle());
         REQUIRE(net.client(0).world.object_count() == 3);
         Diary diary(net.client(0).world);
         Order order{1, {}, ""};
-        (void)net.call(tank, "client_tell", order);
+        (void)net.call(net.tank, "client_tell", order);
         order.number = 2;
-        CHECK(driver.call_function(gun_id, "client_tell", &order) == CallResult::Sent);
+        CHECK(net.driver.call_function(net.gun_id, "client_tell", &order) == CallResult::Sent);
         if (is_hidden) {
-            hide(net, 0, tank);
+            hide(net, 0, net.tank);
         } else {
-            net.remove(tank);
-            net.server().world.remove(gun);
+            net.remove(net.tank);
+            net.server().world.remove(net.gun);
             net.server().world.remove(barrel);
         }
         net.network().heal();
@@ -544,28 +540,24 @@ TEST_CASE("Calls before a close: a family goes as a whole, when all calls of it 
 
 TEST_CASE("Calls before a close: a part goes alone after its calls, and its outer after that",
           "[netdriver][rpc][subobjects]") {
-    CallFixture net;
-    const ObjectHandle tank = net.join_with_turret();
-    NetDriver& driver = net.server().driver;
-    const ObjectHandle gun = net.server().world.add();
-    const NetObjectId gun_id = driver.add_subobject(net.id_of(tank), turret_layout(), gun);
+    GunnedTank net;
     REQUIRE(net.settle());
     Diary diary(net.client(0).world);
     bool is_dropping = true;
     net.server().transport.set_script([&](Bytes&) { return !is_dropping; });
     const Order order{1, {}, ""};
-    (void)driver.call_function(gun_id, "client_tell", &order);
-    driver.remove_object(gun_id);
-    net.server().world.remove(gun);
+    (void)net.driver.call_function(net.gun_id, "client_tell", &order);
+    net.driver.remove_object(net.gun_id);
+    net.server().world.remove(net.gun);
     net.tick(3);
     // What is set for the outer meanwhile does not reach the part.
-    driver.set_dormancy(net.id_of(tank), NetDormancy::DormantAll);
-    driver.set_dormancy(net.id_of(tank), NetDormancy::Awake);
-    driver.set_owner(net.id_of(tank), CallFixture::client_peer(0));
-    hide(net, 0, tank);
-    hide(net, 0, tank, false);
+    net.driver.set_dormancy(net.id_of(net.tank), NetDormancy::DormantAll);
+    net.driver.set_dormancy(net.id_of(net.tank), NetDormancy::Awake);
+    net.driver.set_owner(net.id_of(net.tank), CallFixture::client_peer(0));
+    hide(net, 0, net.tank);
+    hide(net, 0, net.tank, false);
     net.tick(3);
-    net.remove(tank);
+    net.remove(net.tank);
     is_dropping = false;
     REQUIRE(net.settle());
     CHECK(diary.lines == Lines{"tell 1", "despawn", "despawn"});
@@ -590,37 +582,33 @@ TEST_CASE("Calls before a close: a call of a hidden object that names a part asl
     enum class Part { Closing, Asleep, Woken };
     for (const Part part : {Part::Closing, Part::Asleep, Part::Woken}) {
         INFO("closing, asleep, woken: " << static_cast<int>(part));
-        CallFixture net;
-        const ObjectHandle tank = net.join_with_turret();
-        NetDriver& driver = net.server().driver;
-        const ObjectHandle gun = net.server().world.add();
-        const NetObjectId gun_id = driver.add_subobject(net.id_of(tank), turret_layout(), gun);
-        net.server().world.turret(gun).power = 3;
+        GunnedTank net;
+        net.server().world.turret(net.gun).power = 3;
         REQUIRE(net.settle());
-        driver.set_dormancy(net.id_of(tank), NetDormancy::DormantAll);
+        net.driver.set_dormancy(net.id_of(net.tank), NetDormancy::DormantAll);
         if (part == Part::Closing) {
             net.tick(1);
         } else {
             REQUIRE(net.settle());
         }
         Diary diary(net.client(0).world);
-        net.server().world.turret(gun).power = 4;
+        net.server().world.turret(net.gun).power = 4;
         if (part == Part::Woken) {
-            driver.set_dormancy(net.id_of(tank), NetDormancy::Awake);
+            net.driver.set_dormancy(net.id_of(net.tank), NetDormancy::Awake);
         }
-        (void)net.call(tank, "client_tell", {1, gun, ""});
-        hide(net, 0, tank);
+        (void)net.call(net.tank, "client_tell", {1, net.gun, ""});
+        hide(net, 0, net.tank);
         net.tick(20);
         CHECK(diary.lines == Lines{"tell 1", "despawn", "despawn"});
         REQUIRE(net.client(0).world.heard.size() == 1);
         CHECK(net.client(0).world.heard.back().target_power == (part == Part::Woken ? 4u : 3u));
-        CHECK(driver.stats().calls_dropped == 0);
+        CHECK(net.driver.stats().calls_dropped == 0);
         REQUIRE(net.settle());
-        driver.remove_object(gun_id);
-        net.server().world.remove(gun);
-        net.remove(tank);
+        net.driver.remove_object(net.gun_id);
+        net.server().world.remove(net.gun);
+        net.remove(net.tank);
         REQUIRE(net.settle());
-        CHECK(driver.object_count() == 0);
+        CHECK(net.driver.object_count() == 0);
     }
 }
 
@@ -628,19 +616,15 @@ TEST_CASE("Calls before a close: a part that is removed with its outer is as it 
           "[netdriver][rpc][subobjects]") {
     for (std::uint32_t lost = 0; lost < 64; ++lost) {
         INFO("the first packets, as bits, 1 is lost: " << lost);
-        CallFixture net;
-        const ObjectHandle tank = net.join_with_turret();
-        NetDriver& driver = net.server().driver;
-        const ObjectHandle gun = net.server().world.add();
-        (void)driver.add_subobject(net.id_of(tank), turret_layout(), gun);
+        GunnedTank net;
         REQUIRE(net.settle());
         Diary diary(net.client(0).world);
-        Turret& state = net.server().world.turret(gun);
+        Turret& state = net.server().world.turret(net.gun);
         state.pages.fill(std::string(500, 'a'));  // all of it is more than a packet holds
         state.power = 3;
-        (void)net.call(tank, "client_tell", {1, gun, ""});
-        net.remove(tank);
-        net.server().world.remove(gun);
+        (void)net.call(net.tank, "client_tell", {1, net.gun, ""});
+        net.remove(net.tank);
+        net.server().world.remove(net.gun);
         std::uint32_t count = 0;
         net.server().transport.set_script(
             [&](Bytes&) { return count >= 6 || ((lost >> count++) & 1) == 0; });
@@ -672,10 +656,7 @@ TEST_CASE("Calls before a close: what a call opened before its turn in the initi
     CallFixtureOptions options;
     options.server.initial_opens_per_flush_max = 1;
     CallFixture net(options);
-    std::vector<ObjectHandle> objects;
-    for (int i = 0; i < 40; ++i) {
-        objects.push_back(net.add());
-    }
+    std::vector<ObjectHandle> objects = add_many(40, [&] { return net.add(); });
     const ObjectHandle last = objects.back();
     net.join();
     while (net.client(0).world.object_count() == 0) {

@@ -327,10 +327,7 @@ TEST_CASE("Large calls: no part goes before its state could, and a client behind
     options.server.bytes_per_second_max = 1'800;
     CallFixture net(options);
     net.join();
-    std::vector<ObjectHandle> turrets;
-    for (int i = 0; i < 20; ++i) {
-        turrets.push_back(net.add());
-    }
+    std::vector<ObjectHandle> turrets = add_many(20, [&] { return net.add(); });
     REQUIRE(net.settle());
     for (const ObjectHandle turret : turrets) {
         for (std::string& page : net.turret(turret).pages) {
@@ -617,10 +614,7 @@ TEST_CASE("Large calls: of many one ends before the next begins", "[netdriver][r
     options.server.bytes_per_second_max = 1'800;
     CallFixture net(options);
     net.join();
-    std::vector<ObjectHandle> callers;
-    for (int i = 0; i < 8; ++i) {
-        callers.push_back(net.add());
-    }
+    std::vector<ObjectHandle> callers = add_many(8, [&] { return net.add(); });
     REQUIRE(net.settle());
     // The later objects begin, and then those before them call as well.
     for (int i = 7; i >= 0; --i) {
@@ -710,10 +704,7 @@ TEST_CASE("Large calls: beside a flood of large values they come through, and sm
     CallFixture net(options);
     const ObjectHandle turret = net.join_with_turret();
     const ObjectHandle other = net.add_owned(0);
-    std::vector<ObjectHandle> books;
-    for (int i = 0; i < 40; ++i) {
-        books.push_back(net.add());
-    }
+    std::vector<ObjectHandle> books = add_many(40, [&] { return net.add(); });
     REQUIRE(net.settle());
     for (std::uint32_t i = 0; i < 300; ++i) {
         for (const ObjectHandle book : books) {

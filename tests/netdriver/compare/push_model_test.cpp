@@ -317,10 +317,7 @@ TEST_CASE("Push model: a reference to what is gone stays as it was when another 
 TEST_CASE("Push model: ten thousand objects that nobody marks cost no look and no comparison",
           "[netdriver][push_model]") {
     BeaconGame game;
-    std::vector<ObjectHandle> beacons;
-    for (int i = 0; i < 10'000; ++i) {
-        beacons.push_back(game.add());
-    }
+    std::vector<ObjectHandle> beacons = add_many(10'000, [&] { return game.add(); });
     REQUIRE(game.settle());
     const ReplicationCounters before = game.counters();
     const std::uint64_t lookups = game.server_world.lookup_count;
@@ -450,10 +447,7 @@ TEST_CASE("Push model: of one property sixteen forgotten marks are logged, and a
     GameOptions options;
     options.mark_validation_ticks = 1;
     BeaconGame game(options);
-    std::vector<ObjectHandle> beacons;
-    for (int i = 0; i < 20; ++i) {
-        beacons.push_back(game.add());
-    }
+    std::vector<ObjectHandle> beacons = add_many(20, [&] { return game.add(); });
     REQUIRE(game.settle());
     const LogLines log;
     for (const ObjectHandle beacon : beacons) {
@@ -524,10 +518,7 @@ TEST_CASE("Push model: validation looks at each object once in so many ticks",
     GameOptions options;
     options.mark_validation_ticks = 4;
     BeaconGame game(options);
-    std::vector<ObjectHandle> beacons;
-    for (int i = 0; i < 10; ++i) {
-        beacons.push_back(game.add());
-    }
+    std::vector<ObjectHandle> beacons = add_many(10, [&] { return game.add(); });
     REQUIRE(game.settle());
     const LogLines log;  // silence
     for (const ObjectHandle beacon : beacons) {

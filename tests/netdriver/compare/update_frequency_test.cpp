@@ -312,10 +312,7 @@ TEST_CASE("Update frequency: a warm game takes no memory", "[netdriver][rates]")
     ClockGame game(build_clock, options);
     game.driver().rates().set_class_net_update_frequency(game.layout(), {7, 1});
     game.join();
-    std::vector<ObjectHandle> clocks;
-    for (int i = 0; i < 300; ++i) {
-        clocks.push_back(game.add());
-    }
+    std::vector<ObjectHandle> clocks = add_many(300, [&] { return game.add(); });
     REQUIRE(game.settle());
     const auto play = [&](std::uint32_t ticks) {
         for (std::uint32_t tick = 0; tick < ticks; ++tick) {

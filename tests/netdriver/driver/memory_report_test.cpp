@@ -77,10 +77,7 @@ TEST_CASE("MemoryReport: of clients that left a server keeps nothing in flight",
     for (std::size_t client = 0; client < 3; ++client) {
         net.join();
     }
-    std::vector<ObjectHandle> pawns;
-    for (std::int32_t number = 0; number < 200; ++number) {
-        pawns.push_back(net.add_pawn());
-    }
+    std::vector<ObjectHandle> pawns = add_many(200, [&] { return net.add_pawn(); });
     REQUIRE(net.settle());
     for (std::int32_t tick = 0; tick < 50; ++tick) {
         for (const ObjectHandle pawn : pawns) {

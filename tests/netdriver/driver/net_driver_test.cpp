@@ -136,10 +136,7 @@ TEST_CASE("NetDriver: one object more than there may be channels is not added",
     NetFixtureOptions options;
     options.server.channels_max = 3;
     NetFixture net(options);
-    std::vector<ObjectHandle> pawns;
-    for (int i = 0; i < 3; ++i) {
-        pawns.push_back(net.add_pawn());
-    }
+    std::vector<ObjectHandle> pawns = add_many(3, [&] { return net.add_pawn(); });
     const RepLayout& layout = TestSchema::get().pawn();
     const ObjectHandle fourth = net.make_pawn();
     CHECK(net.server_driver().add_object(layout, fourth) == NetObjectId());

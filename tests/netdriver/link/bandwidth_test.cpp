@@ -65,10 +65,7 @@ TEST_CASE("Bandwidth: no second has more than the cap and one packet, whatever h
         options.link.latency_ms = 30;
         options.server.bytes_per_second_max = 40'000;
         NetFixture net(options);
-        std::vector<ObjectHandle> pawns;
-        for (int i = 0; i < 300; ++i) {
-            pawns.push_back(net.add_pawn());
-        }
+        std::vector<ObjectHandle> pawns = add_many(300, [&] { return net.add_pawn(); });
         const std::uint32_t caps[] = {40'000, random.between(1'800, 9'000),
                                       random.between(9'000, 200'000)};
         std::vector<ByteMeter> meters(3);
@@ -147,10 +144,7 @@ TEST_CASE("Bandwidth: while there is something to send nine tenths of a cap are 
         NetFixtureOptions options;
         options.server.bytes_per_second_max = cap;
         NetFixture net(options);
-        std::vector<ObjectHandle> pawns;
-        for (int i = 0; i < 1'000; ++i) {
-            pawns.push_back(net.add_pawn());
-        }
+        std::vector<ObjectHandle> pawns = add_many(1'000, [&] { return net.add_pawn(); });
         net.join();
         net.tick_for_ms(3'000);
         std::vector<ByteMeter> meters(1);
@@ -180,10 +174,7 @@ TEST_CASE("Bandwidth: with a cap sharing changes no byte either", "[netdriver][b
         NetFixture net(options);
         net.server().transport.is_recording = true;
         SeededRandom random(seed);
-        std::vector<ObjectHandle> pawns;
-        for (int i = 0; i < 200; ++i) {
-            pawns.push_back(net.add_pawn());
-        }
+        std::vector<ObjectHandle> pawns = add_many(200, [&] { return net.add_pawn(); });
         for (int i = 0; i < 3; ++i) {
             net.join();
         }
@@ -250,10 +241,7 @@ TEST_CASE("Bandwidth: who joins a world that changes gets all of it, and sees it
     NetFixtureOptions options;
     options.server.bytes_per_second_max = 30'000;
     NetFixture net(options);
-    std::vector<ObjectHandle> pawns;
-    for (int i = 0; i < 600; ++i) {
-        pawns.push_back(net.add_pawn());
-    }
+    std::vector<ObjectHandle> pawns = add_many(600, [&] { return net.add_pawn(); });
     net.join();
     const auto is_there = [&](ObjectHandle pawn) { return !net.find_on(0, pawn).is_null(); };
     std::uint32_t tick = 0;
@@ -346,10 +334,7 @@ TEST_CASE("Bandwidth: under floods of state and of small calls a large call has 
     CallFixture game(options);
     const ObjectHandle turret = game.join_with_turret();
     const ObjectHandle other = game.add_owned(0);
-    std::vector<ObjectHandle> crowd;
-    for (int i = 0; i < 300; ++i) {
-        crowd.push_back(game.add());
-    }
+    std::vector<ObjectHandle> crowd = add_many(300, [&] { return game.add(); });
     REQUIRE(game.settle());
     CHECK(game.call_with(other, "client_deliver", make_cargo(1, 30'000)) == CallResult::Sent);
     std::uint32_t tick = 0;
@@ -460,10 +445,7 @@ TEST_CASE("Bandwidth: congestion control loses little on a narrow line, and uses
         options.link.bandwidth_bytes_per_second = 60'000;
         options.link.queue_bytes = 12'000;
         NetFixture net(options);
-        std::vector<ObjectHandle> pawns;
-        for (int i = 0; i < 400; ++i) {
-            pawns.push_back(net.add_pawn());
-        }
+        std::vector<ObjectHandle> pawns = add_many(400, [&] { return net.add_pawn(); });
         net.join();
         const auto play_for = [&](std::uint32_t seconds) {
             for (std::uint32_t tick = 0; tick < seconds * ticks_per_second; ++tick) {
@@ -505,10 +487,7 @@ TEST_CASE("Bandwidth: within a cap congestion control learns no rate that was ne
     options.server.bytes_per_second_max = cap;
     options.link.latency_ms = 30;
     NetFixture net(options);
-    std::vector<ObjectHandle> pawns;
-    for (int i = 0; i < 1'000; ++i) {
-        pawns.push_back(net.add_pawn());
-    }
+    std::vector<ObjectHandle> pawns = add_many(1'000, [&] { return net.add_pawn(); });
     net.join();
     for (std::uint32_t tick = 0; tick < 20 * ticks_per_second; ++tick) {
         for (const ObjectHandle pawn : pawns) {
@@ -533,10 +512,7 @@ TEST_CASE("Bandwidth: with a cap that is always reached a warm game takes no mem
     options.is_validating = false;
     CrateGame game(build_crate, options);
     game.join();
-    std::vector<ObjectHandle> crates;
-    for (int i = 0; i < 500; ++i) {
-        crates.push_back(game.add());
-    }
+    std::vector<ObjectHandle> crates = add_many(500, [&] { return game.add(); });
     REQUIRE(game.settle());
     set_cap(game, 10'000);
     std::uint32_t tick = 0;
@@ -568,10 +544,7 @@ TEST_CASE("Bandwidth: what waits under a cap is kept in the driver's memory",
     options.is_validating = false;
     CrateGame game(build_crate, options);
     game.join();
-    std::vector<ObjectHandle> crates;
-    for (int i = 0; i < 500; ++i) {
-        crates.push_back(game.add());
-    }
+    std::vector<ObjectHandle> crates = add_many(500, [&] { return game.add(); });
     REQUIRE(game.settle());
     set_cap(game, 5'000);
     const DefaultResourceScope scope(elsewhere);
@@ -589,10 +562,7 @@ TEST_CASE("Bandwidth: objects that are up to date keep their share from large va
     CrateGame game(build_crate, crate_options());
     game.join();
     const ObjectHandle large = game.add();
-    std::vector<ObjectHandle> small;
-    for (int i = 0; i < 20; ++i) {
-        small.push_back(game.add());
-    }
+    std::vector<ObjectHandle> small = add_many(20, [&] { return game.add(); });
     REQUIRE(game.settle());
     set_cap(game, 64'000);
     std::uint32_t oldest = 0;

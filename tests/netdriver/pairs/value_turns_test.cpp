@@ -448,14 +448,8 @@ TEST_CASE("Value turns: under a cap, beside a flood of state, who came first has
           "[netdriver][reliable][priority]") {
     CrateGame game(build_crate, large_values());
     game.join();
-    std::vector<ObjectHandle> flood;
-    for (int i = 0; i < 60; ++i) {
-        flood.push_back(game.add());
-    }
-    std::vector<ObjectHandle> large;
-    for (int i = 0; i < 8; ++i) {
-        large.push_back(game.add());
-    }
+    std::vector<ObjectHandle> flood = add_many(60, [&] { return game.add(); });
+    std::vector<ObjectHandle> large = add_many(8, [&] { return game.add(); });
     REQUIRE(game.settle());
     for (const ObjectHandle crate : large) {
         game.driver().rates().set_net_priority(game.id_of(crate), 0.0625f);
@@ -515,10 +509,7 @@ TEST_CASE("Value turns: while one object's value changes all the time the others
     options.link.latency_ms = 100;
     CrateGame game(build_crate, options);
     game.join();
-    std::vector<ObjectHandle> crates;
-    for (int i = 0; i < 40; ++i) {
-        crates.push_back(game.add());
-    }
+    std::vector<ObjectHandle> crates = add_many(40, [&] { return game.add(); });
     REQUIRE(game.settle());
     set_cap(game, cap);
     for (const ObjectHandle crate : crates) {
@@ -541,10 +532,7 @@ TEST_CASE("Value turns: what a close ended counts at the other end until the clo
     options.config.reliable_waiting_bytes_max = options.config.bunch_bytes_max;
     CrateGame game(build_crate, options);
     game.join();
-    std::vector<ObjectHandle> crates;
-    for (int i = 0; i < 6; ++i) {
-        crates.push_back(game.add());
-    }
+    std::vector<ObjectHandle> crates = add_many(6, [&] { return game.add(); });
     REQUIRE(game.settle());
     set_cap(game, 100'000);
     bool is_dropping = true;
@@ -583,10 +571,7 @@ TEST_CASE("Value turns: small values that never end do not keep a large one from
     options.config.reliable_waiting_bytes_max = options.config.bunch_bytes_max;
     CrateGame game(build_crate, options);
     game.join();
-    std::vector<ObjectHandle> crates;
-    for (int i = 0; i < 30; ++i) {
-        crates.push_back(game.add());
-    }
+    std::vector<ObjectHandle> crates = add_many(30, [&] { return game.add(); });
     const ObjectHandle large = game.add();
     REQUIRE(game.settle());
     game.object(large).content.assign(60'000, 'x');

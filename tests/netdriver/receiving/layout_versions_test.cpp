@@ -236,10 +236,7 @@ template <typename ServerPawn, typename ClientPawn>
 std::uint64_t play(BuildType build_server, BuildType build_client, const MatchOptions& options) {
     Match<ServerPawn, ClientPawn> match(build_server, build_client, options);
     SeededRandom random(options.seed);
-    std::vector<ObjectHandle> objects;
-    for (int i = 0; i < 5; ++i) {
-        objects.push_back(match.add_pawn());
-    }
+    std::vector<ObjectHandle> objects = add_many(5, [&] { return match.add_pawn(); });
     for (int tick = 0; tick < 150; ++tick) {
         if (tick % 40 == 0) {
             match.join();

@@ -101,10 +101,7 @@ TEST_CASE("Unreal conformance 10: while the window is full objects take turns, a
           "[netdriver][fairness]") {
     CrateGame game(build_crate, slow_answers());
     game.join();
-    std::vector<ObjectHandle> crates;
-    for (int i = 0; i < 600; ++i) {
-        crates.push_back(game.add());
-    }
+    std::vector<ObjectHandle> crates = add_many(600, [&] { return game.add(); });
     // Two crates to a packet, 224 packets to a window, a window to a round trip of eleven ticks:
     // sixty of these objects are far more than the connection takes, in every tick.
     std::uint32_t oldest = 0;

@@ -376,10 +376,7 @@ TEST_CASE("Priority: without a cap it changes no byte, with one sharing does not
         net.server().transport.is_recording = true;
         SeededRandom random(seed);
         SeededRandom priorities(seed + 1);
-        std::vector<ObjectHandle> pawns;
-        for (int i = 0; i < 150; ++i) {
-            pawns.push_back(net.add_pawn());
-        }
+        std::vector<ObjectHandle> pawns = add_many(150, [&] { return net.add_pawn(); });
         for (int i = 0; i < 3; ++i) {
             net.join();
         }
@@ -505,10 +502,7 @@ TEST_CASE("Owed: an open that is held back, as too many are on their way, waits 
     options.link.latency_ms = 300;
     NetFixture net(options);
     net.join_settled();
-    std::vector<ObjectHandle> pawns;
-    for (int i = 0; i < 40; ++i) {
-        pawns.push_back(net.add_pawn());
-    }
+    std::vector<ObjectHandle> pawns = add_many(40, [&] { return net.add_pawn(); });
     const auto owed = [&](ObjectHandle pawn) {
         return net.server_driver().rates().owed_to(NetFixture::client_peer(0), net.id_of(pawn));
     };
@@ -542,10 +536,7 @@ TEST_CASE("Owed: a full window, and an initial batch that is not over, are told"
     NetFixtureOptions options;
     options.server.initial_opens_per_flush_max = 1;
     NetFixture net(options);
-    std::vector<ObjectHandle> pawns;
-    for (int i = 0; i < 20; ++i) {
-        pawns.push_back(net.add_pawn());
-    }
+    std::vector<ObjectHandle> pawns = add_many(20, [&] { return net.add_pawn(); });
     net.join();
     REQUIRE(net.tick_until([&] { return net.server_driver().connection_count() == 1; }));
     const auto owed =

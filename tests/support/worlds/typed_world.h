@@ -11,6 +11,7 @@
 
 #include <replayout/netdriver/net_world.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -102,6 +103,14 @@ class TypedWorld : public NetWorld {
     std::map<const RepLayout*, Object> first_values_;
     std::uint64_t next_handle_;
 };
+
+/// So many of what `add` gives, in order.
+template <typename Add>
+[[nodiscard]] std::vector<ObjectHandle> add_many(std::size_t count, Add add) {
+    std::vector<ObjectHandle> objects(count);
+    std::generate(objects.begin(), objects.end(), add);
+    return objects;
+}
 
 template <typename Class>
 class SoleWorld : public NetWorld {
