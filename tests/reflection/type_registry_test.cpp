@@ -207,22 +207,20 @@ TEST_CASE("TypeRegistry: refuses a base that does not fit", "[reflection][type_r
 
 TEST_CASE("TypeRegistry: refuses a promise without its function", "[reflection][type_registry]") {
     TypeRegistry registry;
-    TypeDescription description = struct_description("Hit");
-    description.traits.has_net_serializer = true;
-    check_refused(registry.add(description), ErrorCode::MissingTraitFunction,
-                  "type \"Hit\": promises NetSerializer and has no such function");
-    description = struct_description("Hit");
-    description.traits.has_net_delta_serializer = true;
-    check_refused(registry.add(description), ErrorCode::MissingTraitFunction,
-                  "type \"Hit\": promises NetDeltaSerializer and has no such function");
-    description = struct_description("Hit");
-    description.traits.has_identical = true;
-    check_refused(registry.add(description), ErrorCode::MissingTraitFunction,
-                  "type \"Hit\": promises Identical and has no such function");
-    description = struct_description("Hit");
-    description.traits.has_copy = true;
-    check_refused(registry.add(description), ErrorCode::MissingTraitFunction,
-                  "type \"Hit\": promises Copy and has no such function");
+    const struct {
+        bool StructTraits::*promise;
+        const char* name;
+    } rows[] = {{&StructTraits::has_net_serializer, "NetSerializer"},
+                {&StructTraits::has_net_delta_serializer, "NetDeltaSerializer"},
+                {&StructTraits::has_identical, "Identical"},
+                {&StructTraits::has_copy, "Copy"}};
+    for (const auto& row : rows) {
+        TypeDescription description = struct_description("Hit");
+        description.traits.*row.promise = true;
+        check_refused(registry.add(description), ErrorCode::MissingTraitFunction,
+                      std::string("type \"Hit\": promises ") + row.name +
+                          " and has no such function");
+    }
 }
 
 TEST_CASE("TypeRegistry: refuses promises that exclude each other, and those of a class",
