@@ -6,8 +6,8 @@
 //
 // 1,000 objects are those of a tick: what is read of each is in no nearer cache than the second.
 // One object, 1,000 times, is the path of instructions alone.
-#include "measurement.h"
-#include "no_references.h"
+#include "support/measurement.h"
+#include "support/no_references.h"
 
 #include <replayout/changelist_state.h>
 #include <replayout/reflection/dynamic_type_builder.h>

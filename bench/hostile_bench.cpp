@@ -2,7 +2,7 @@
 //
 // What the most expensive packets of a client cost a server, beside a full packet of an honest one,
 // and a tick under a flood of junk. Each packet is checked to have done what it says.
-#include "hostile_victim.h"
+#include "support/hostile_victim.h"
 
 namespace replayout::bench {
 

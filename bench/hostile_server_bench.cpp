@@ -2,7 +2,7 @@
 //
 // What the most expensive packets of a server cost a client, beside a full packet of an honest one.
 // Each is checked to have done what it says.
-#include "hostile_victim.h"
+#include "support/hostile_victim.h"
 
 namespace replayout::bench {
 

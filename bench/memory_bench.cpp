@@ -2,8 +2,8 @@
 //
 // What a server holds when the workload has run for a while: by what makes it more. The time is
 // that of asking for it.
-#include "pawn_workload.h"
-#include "session_measure.h"
+#include "support/pawn_workload.h"
+#include "support/session_measure.h"
 
 #include <memory>
 

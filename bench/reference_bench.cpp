@@ -3,8 +3,8 @@
 // A server's whole tick where references change: of 1,000 turrets a fifth aims at another one, and
 // everybody is told. A reference travels as a network id, which is the same for all. The floor is
 // the same class with the number of the target instead.
-#include "rotating_workload.h"
-#include "session_measure.h"
+#include "support/rotating_workload.h"
+#include "support/session_measure.h"
 
 #include <replayout/reflection/type_builder.h>
 

@@ -3,10 +3,10 @@
 // A server's whole tick, by the number of connections: what has changed is found, encoded, put into
 // packets and sent to everyone, and the acks of the tick before are taken. Beside it stand
 // replicators written by hand, and as the floor one memcpy of the final bytes for every connection.
-#include "copy_floor.h"
-#include "pawn_workload.h"
-#include "session_measure.h"
-#include "yardstick.h"
+#include "support/copy_floor.h"
+#include "support/pawn_workload.h"
+#include "support/session_measure.h"
+#include "support/yardstick.h"
 
 #include <cstddef>
 #include <memory>

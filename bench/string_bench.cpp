@@ -2,9 +2,9 @@
 //
 // A server's whole tick where texts change: of 1,000 signs a fifth says something else, and to
 // everybody. The floor is one memcpy of the texts for each connection.
-#include "copy_floor.h"
-#include "rotating_workload.h"
-#include "session_measure.h"
+#include "support/copy_floor.h"
+#include "support/rotating_workload.h"
+#include "support/session_measure.h"
 
 #include <replayout/reflection/type_builder.h>
 

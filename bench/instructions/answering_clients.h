@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // The clients of a server whose instructions are counted: they join and acknowledge, and throw the
-// rest away (scripted_clients.h). What they answer reaches the server some ticks later, as over a
-// network. Nothing of this is counted.
+// rest away (support/scripted_clients.h). What they answer reaches the server some ticks later, as
+// over a network. Nothing of this is counted.
 #pragma once
 
 #include "match/session/buffered_transport.h"
-#include "scripted_clients.h"
+#include "support/scripted_clients.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -4,8 +4,8 @@
 // All of them change in every tick.
 #pragma once
 
-#include "class_layout.h"
-#include "workload.h"
+#include "support/class_layout.h"
+#include "support/workload.h"
 
 #include <replayout/net_archive.h>
 #include <replayout/reflection/reflection.h>

@@ -2,9 +2,9 @@
 //
 // replayout_instructions: one run whose instructions Callgrind counts. ./run instructions calls it.
 // See --help.
-#include "command_line.h"
 #include "instructions/counted_runs.h"
-#include "json_file.h"
+#include "support/command_line.h"
+#include "support/json_file.h"
 
 #include <nlohmann/json.hpp>
 

@@ -2,7 +2,7 @@
 #include "instructions/running_server.h"
 
 #include "instructions/counted_tick.h"
-#include "stop_watch.h"
+#include "support/stop_watch.h"
 
 namespace replayout::bench {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// A workload of the benchmarks (workload.h) as a game whose server is counted.
+// A workload of the benchmarks (support/workload.h) as a game whose server is counted.
 #pragma once
 
 #include "instructions/counted_game.h"
-#include "workload.h"
+#include "support/workload.h"
 
 #include <array>
 #include <memory>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
 // replayout_match: the main job. See --help.
-#include "command_line.h"
-#include "json_file.h"
 #include "match/battle/battle.h"
 #include "match/battle/printable.h"
 #include "match/recording/trace_reader.h"
 #include "match/session/match_options.h"
 #include "match/session/match_play.h"
 #include "match/session/replay_play.h"
+#include "support/command_line.h"
+#include "support/json_file.h"
 
 #include <cstdio>
 #include <exception>

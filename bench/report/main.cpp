@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // replayout_bench_report: tables, one file of figures, and curves, of what the benchmarks measured.
-#include "command_line.h"
-#include "json_file.h"
 #include "report/curves.h"
 #include "report/fan_out.h"
 #include "report/measurements.h"
 #include "report/tables.h"
+#include "support/command_line.h"
+#include "support/json_file.h"
 
 #include <cstdio>
 #include <fstream>

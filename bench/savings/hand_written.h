@@ -5,11 +5,11 @@
 // repeats, no spawning, every value at its full width). Somebody may be faster than they are.
 #pragma once
 
-#include "dropping_transport.h"
-#include "packet_buffers.h"
 #include "savings/row_class.h"
 #include "savings/row_workload.h"
-#include "stop_watch.h"
+#include "support/dropping_transport.h"
+#include "support/packet_buffers.h"
+#include "support/stop_watch.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // replayout_savings: what shared serialization saves, row by row. See --help.
-#include "command_line.h"
-#include "json_file.h"
 #include "savings/counted_ticks.h"
 #include "savings/savings_options.h"
 #include "savings/savings_report.h"
 #include "savings/savings_rows.h"
+#include "support/command_line.h"
+#include "support/json_file.h"
 
 #include <algorithm>
 #include <cstdio>

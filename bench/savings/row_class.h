@@ -4,7 +4,7 @@
 // somebody would send that by hand. docs/performance.md, "Measure a class of your own", shows one.
 #pragma once
 
-#include "class_layout.h"
+#include "support/class_layout.h"
 
 #include <cstddef>
 #include <cstdint>

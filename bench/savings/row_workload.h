@@ -4,7 +4,7 @@
 #pragma once
 
 #include "savings/row_class.h"
-#include "workload.h"
+#include "support/workload.h"
 
 #include <replayout/changelist_history.h>
 #include <replayout/reflection/diagnostics.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "savings/savings_cell.h"
 
-#include "packet_buffers.h"
-#include "percentile.h"
 #include "savings/warm_server.h"
-#include "stop_watch.h"
+#include "support/packet_buffers.h"
+#include "support/percentile.h"
+#include "support/stop_watch.h"
 
 #include <algorithm>
 #include <memory>

@@ -6,7 +6,7 @@
 #include "match/recording/trace_reader.h"
 #include "savings/row_classes.h"
 #include "savings/spawn_game.h"
-#include "walker_workload.h"
+#include "support/walker_workload.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -4,8 +4,8 @@
 // None of them changes, so what is sent is what comes and goes.
 #pragma once
 
-#include "class_layout.h"
 #include "instructions/counted_game.h"
+#include "support/class_layout.h"
 
 #include <replayout/reflection/math.h>
 

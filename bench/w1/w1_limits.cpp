@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "w1/w1_limits.h"
 
-#include "pair_limit.h"
-#include "pawn.h"
-#include "report_text.h"
-#include "server_session.h"
+#include "support/pair_limit.h"
+#include "support/pawn.h"
+#include "support/report_text.h"
+#include "support/server_session.h"
 
 namespace replayout::bench {
 

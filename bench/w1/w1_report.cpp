@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "command_line.h"
-#include "report_text.h"
+#include "support/command_line.h"
+#include "support/report_text.h"
 #include "w1/w1_run.h"
 
 #include <cmath>

@@ -2,13 +2,13 @@
 #include "w1/w1_run.h"
 
 #include "executors/thread_executor.h"
-#include "packet_floor.h"
-#include "pawn_workload.h"
-#include "report_text.h"
-#include "server_session.h"
-#include "tick_times.h"
+#include "support/packet_floor.h"
+#include "support/pawn_workload.h"
+#include "support/report_text.h"
+#include "support/server_session.h"
+#include "support/tick_times.h"
+#include "support/yardstick.h"
 #include "w1/w1_limits.h"
-#include "yardstick.h"
 
 #include <algorithm>
 #include <vector>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "report/curves.h"
 
-#include "percentile.h"
 #include "report/fan_out.h"
 #include "report/floors.h"
 #include "report/measurements.h"
 #include "report/tables.h"
-#include "report_columns.h"
+#include "support/percentile.h"
+#include "support/report_columns.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The scenario of the benchmark of joins, small, and by its exact counters.
-#include "joining_clients.h"
+#include "support/joining_clients.h"
 
 #include <cstdint>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "json_file.h"
+#include "support/json_file.h"
 
 #include "support/checks/catch.h"
 

@@ -4,8 +4,8 @@
 #include "match/battle/battle.h"
 #include "match/judge/hit_rate.h"
 #include "match/session/progress.h"
-#include "report_text.h"
 #include "support/checks/catch.h"
+#include "support/report_text.h"
 
 #include <nlohmann/json.hpp>
 #include <string>

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "command_line.h"
 #include "support/checks/catch.h"
+#include "support/command_line.h"
 
 namespace replayout::bench {
 namespace {

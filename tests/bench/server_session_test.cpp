@@ -2,10 +2,10 @@
 //
 // The session that the benchmarks of a tick play: ready when it says so, and it tells what was sent
 // from what was not.
-#include "server_session.h"
-#include "packet_floor.h"
-#include "pawn_workload.h"
-#include "rotating_workload.h"
+#include "support/server_session.h"
+#include "support/packet_floor.h"
+#include "support/pawn_workload.h"
+#include "support/rotating_workload.h"
 
 #include <replayout/reflection/type_builder.h>
 

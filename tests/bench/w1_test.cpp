@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "support/checks/catch.h"
-#include "yardstick.h"
+#include "support/yardstick.h"
 
 namespace replayout::bench {
 namespace {

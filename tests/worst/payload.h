@@ -4,7 +4,7 @@
 // expensive as a few numbers make them.
 #pragma once
 
-#include "packet_writer.h"
+#include "support/packet_writer.h"
 #include "worst/classes.h"
 
 #include <cstdint>

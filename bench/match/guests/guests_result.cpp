@@ -3,7 +3,7 @@
 
 #include "match/battle/printable.h"
 #include "match/guests/match_guest.h"
-#include "report_text.h"
+#include "support/report_text.h"
 
 #include <nlohmann/json.hpp>
 

@@ -3,7 +3,7 @@
 
 #include <replayout/reflection/hash.h>
 
-#include "percentile.h"
+#include "support/percentile.h"
 
 #include <algorithm>
 

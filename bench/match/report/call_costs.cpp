@@ -3,8 +3,8 @@
 
 #include <replayout/send_properties.h>
 
-#include "percentile.h"
-#include "stop_watch.h"
+#include "support/percentile.h"
+#include "support/stop_watch.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -3,8 +3,8 @@
 
 #include <replayout/netdriver/net_config.h>
 
-#include "command_line.h"
 #include "match/guests/match_sockets.h"
+#include "support/command_line.h"
 
 #include <cstdio>
 #include <filesystem>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "match/session/match_result.h"
 
-#include "command_line.h"
 #include "match/battle/printable.h"
 #include "match/judge/hit_rate.h"
 #include "match/report/savings_report.h"
-#include "report_text.h"
+#include "support/command_line.h"
+#include "support/report_text.h"
 
 #include <cstdio>
 #include <nlohmann/json.hpp>

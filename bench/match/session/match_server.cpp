@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "match/session/match_server.h"
 
-#include "match/session/allocation_counter.h"
-#include "percentile.h"
+#include "support/allocation_counter.h"
+#include "support/percentile.h"
 
 #include <replayout/dump.h>
 
