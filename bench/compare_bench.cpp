@@ -169,8 +169,7 @@ class CompareScene {
 void BM_CompareProperties(benchmark::State& state) {
     CompareScene scene(static_cast<std::uint32_t>(state.range(0)),
                        static_cast<std::uint32_t>(state.range(2)), state.range(3) != 0);
-    if (!scene.error().empty()) {
-        state.SkipWithError(scene.error().c_str());
+    if (!is_ready(state, scene.error())) {
         return;
     }
     const std::uint32_t dirty_count = dirty_count_of(state);
@@ -205,8 +204,7 @@ void BM_CompareProperties(benchmark::State& state) {
 void BM_Memcmp(benchmark::State& state) {
     CompareScene scene(static_cast<std::uint32_t>(state.range(0)),
                        static_cast<std::uint32_t>(state.range(2)), state.range(3) != 0);
-    if (!scene.error().empty()) {
-        state.SkipWithError(scene.error().c_str());
+    if (!is_ready(state, scene.error())) {
         return;
     }
     const std::uint32_t dirty_count = dirty_count_of(state);

@@ -53,21 +53,33 @@ struct Soldier {
         .build();
 }
 
-[[nodiscard]] Result<const Type*> declare_with_conditions(TypeRegistry& registry) {
-    return declare_soldier(registry, true);
-}
-
-[[nodiscard]] Result<const Type*> declare_without(TypeRegistry& registry) {
-    return declare_soldier(registry, false);
+[[nodiscard]] RotatingClass<Soldier> soldiers(bool has_conditions) {
+    return {
+        .declare =
+            [has_conditions](TypeRegistry& registry) {
+                return declare_soldier(registry, has_conditions);
+            },
+        .change =
+            [](Soldier& soldier, std::uint32_t index, std::uint64_t turn) {
+                const auto value = static_cast<float>(turn * soldier_count + index);
+                for (float* member :
+                     {&soldier.px, &soldier.py, &soldier.pz, &soldier.qx, &soldier.qy, &soldier.qz,
+                      &soldier.qw, &soldier.cooldown, &soldier.aim}) {
+                    *member = value + 1;
+                }
+                soldier.ammo = static_cast<std::uint16_t>(turn + 1);
+            },
+        .object_count = soldier_count,
+        .period_ticks = 5,
+        .values = values_for_all + values_for_owner + values_for_others,
+    };
 }
 
 /// Each client owns as many soldiers as the next, or one more.
 class SoldierWorkload final : public RotatingWorkload<Soldier> {
   public:
     explicit SoldierWorkload(bool has_conditions)
-        : RotatingWorkload(has_conditions ? declare_with_conditions : declare_without,
-                           soldier_count, values_for_all + values_for_owner + values_for_others),
-          has_conditions_(has_conditions) {}
+        : RotatingWorkload(soldiers(has_conditions)), has_conditions_(has_conditions) {}
 
     void introduce(NetDriver& driver, std::span<const NetObjectId> ids,
                    std::span<const PeerId> peers) override {
@@ -75,26 +87,17 @@ class SoldierWorkload final : public RotatingWorkload<Soldier> {
             driver.set_owner(ids[i], peers[i % peers.size()]);
         }
     }
-
-  private:
-    void change(Soldier& soldier, std::uint32_t index, std::uint64_t turn) override {
-        const auto value = static_cast<float>(turn * soldier_count + index);
-        for (float* member : {&soldier.px, &soldier.py, &soldier.pz, &soldier.qx, &soldier.qy,
-                              &soldier.qz, &soldier.qw, &soldier.cooldown, &soldier.aim}) {
-            *member = value + 1;
-        }
-        soldier.ammo = static_cast<std::uint16_t>(turn + 1);
-    }
-    [[nodiscard]] Changes owed_for_one(std::uint32_t connection_count) const noexcept override {
-        Changes changes = RotatingWorkload::owed_for_one(connection_count);
+    Changes advance(std::uint32_t connection_count) override {
+        Changes changes = RotatingWorkload::advance(connection_count);
         if (has_conditions_) {
-            changes.values_owed =
-                std::uint64_t{values_for_all + values_for_others} * (connection_count - 1) +
-                values_for_all + values_for_owner;
+            const std::uint64_t by_others = values_for_all + values_for_others;
+            changes.values_owed = changes.objects * (by_others * (connection_count - 1) +
+                                                     values_for_all + values_for_owner);
         }
         return changes;
     }
 
+  private:
     bool has_conditions_;
 };
 

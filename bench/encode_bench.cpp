@@ -213,8 +213,7 @@ enum class Pass : std::uint8_t { Encode, BuildPieces, CopyPieces, WriteBits };
 template <Pass pass>
 void run_pass(benchmark::State& state) {
     EncodeScene scene(static_cast<std::uint32_t>(state.range(0)));
-    if (!scene.error().empty()) {
-        state.SkipWithError(scene.error().c_str());
+    if (!is_ready(state, scene.error())) {
         return;
     }
     const ReplicationCounters before = scene.counters();

@@ -114,25 +114,19 @@ void BM_TickByWorkers(benchmark::State& state) {
     };
     Side& one = side_of(1);
     Side& several = side_of(state.range(3));
-    for (const Side* side : {&one, &several}) {
-        if (!side->session.error().empty()) {
-            state.SkipWithError(side->session.error().c_str());
-            return;
-        }
+    if (!is_ready(state, one.session.error()) || !is_ready(state, several.session.error())) {
+        return;
     }
     PacketFloor floor(connections, 1);
     const auto ticks = static_cast<std::size_t>(state.max_iterations);
     Times by_one(ticks);
     Times by_several(ticks);
-    struct Before {
-        NetStats stats;
-        Changes changes;
+    const auto is_all_sent = [](const Side& side) {
+        return [&session = side.session, before = side.session.stats(),
+                changed = side.session.changes()] { return session.has_sent_all(before, changed); };
     };
-    const auto now = [](const Side& side) {
-        return Before{side.session.stats(), side.session.changes()};
-    };
-    const Before before_one = now(one);
-    const Before before_several = now(several);
+    const auto has_one_sent_all = is_all_sent(one);
+    const auto have_several_sent_all = is_all_sent(several);
     std::uint64_t allocations = 0;
     for (auto _ : state) {
         const TickCost cost_of_one = one.session.tick();
@@ -145,8 +139,7 @@ void BM_TickByWorkers(benchmark::State& state) {
         by_several.memcpy.add(copy_by(several.executor, floor, connections));
         state.SetIterationTime(cost.seconds());
     }
-    if (!one.session.has_sent_all(before_one.stats, before_one.changes) ||
-        !several.session.has_sent_all(before_several.stats, before_several.changes)) {
+    if (!has_one_sent_all() || !have_several_sent_all()) {
         state.SkipWithError("a tick must send what has changed to everyone, no less and no more");
         return;
     }

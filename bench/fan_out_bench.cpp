@@ -154,8 +154,7 @@ void run_yardstick_cell(benchmark::State& state) {
 void run_memcpy(benchmark::State& state) {
     const Cell cell(state);
     ServerSession& session = World::of(cell).server(SharingLevel::Bundles, cell.moving);
-    if (!session.error().empty()) {
-        state.SkipWithError(session.error().c_str());
+    if (!is_ready(state, session.error())) {
         return;
     }
     const std::uint64_t bytes_before = session.stats().bytes_sent;

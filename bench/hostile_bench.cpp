@@ -4,7 +4,9 @@
 // and a tick under a flood of junk. Each packet is checked to have done what it says.
 #include "support/hostile_victim.h"
 
-namespace replayout::bench {
+#include <algorithm>
+
+namespace replayout::bench::hostile {
 
 namespace {
 
@@ -285,11 +287,12 @@ void BM_Flood(benchmark::State& state) {
     line.junk = PacketWriter(54'321).packet({}, Bytes(packet_bytes - packet_header_bytes_min));
     line.is_of_clients = state.range(0) == 2;
     World world;
-    const RepLayout& layout = Layouts::get().body.layout();
+    const HostileClass& body = hostile_classes()[OfBody];
+    const RepLayout& layout = body.layout.layout();
     NetDriver server(NetDriverSettings{}, line, world);
     bool has_begun = server.add_layout(layout) && server.listen();
     for (std::uint64_t i = 1; i <= 200; ++i) {
-        world.add<Body>(ObjectHandle{i});
+        world.add(ObjectHandle{i}, body);
         (void)server.add_object(layout, ObjectHandle{i});
     }
     std::vector<std::unique_ptr<World>> worlds;
@@ -358,4 +361,4 @@ BENCHMARK(BM_Flood)->ArgName("of")->Arg(0)->Arg(1)->Arg(2)->Apply(configure);
 
 }  // namespace
 
-}  // namespace replayout::bench
+}  // namespace replayout::bench::hostile

@@ -4,7 +4,7 @@
 // Each is checked to have done what it says.
 #include "support/hostile_victim.h"
 
-namespace replayout::bench {
+namespace replayout::bench::hostile {
 
 namespace {
 
@@ -247,4 +247,4 @@ BENCHMARK(BM_ClientAwaited)->Apply(configure);
 
 }  // namespace
 
-}  // namespace replayout::bench
+}  // namespace replayout::bench::hostile

@@ -15,29 +15,10 @@ constexpr std::int64_t many_objects = 50'000;
 // In an idle tick: a look at an object takes several times as long.
 constexpr double object_ns_max = 0.2;
 
-/// Pawns of which none moves. They do not sleep: each of them may, at any time.
-class StillPawns final : public Workload {
-  public:
-    explicit StillPawns(std::uint32_t count) : pawns_(count, true, 1) {}
-
-    [[nodiscard]] const std::string& error() const noexcept override { return pawns_.error(); }
-    [[nodiscard]] const RepLayout& layout() const noexcept override { return pawns_.layout(); }
-    [[nodiscard]] std::uint32_t object_count() const noexcept override {
-        return pawns_.object_count();
-    }
-    [[nodiscard]] void* object_memory(std::uint32_t object) noexcept override {
-        return pawns_.object_memory(object);
-    }
-    [[nodiscard]] std::uint32_t ticks_until_warm() const noexcept override { return 0; }
-    [[nodiscard]] bool is_push_based() const noexcept override { return true; }
-    Changes advance(std::uint32_t) override { return {}; }
-
-  private:
-    PawnWorkload pawns_;
-};
-
 void BM_IdleWorld(benchmark::State& state) {
-    StillPawns workload(static_cast<std::uint32_t>(state.range(0)));
+    // None moves. They do not sleep: each of them may, at any time.
+    PawnWorkload workload(static_cast<std::uint32_t>(state.range(0)), true, 1);
+    workload.scene().set_moving_count(0);
     ServerSessionSettings settings;
     settings.connections = connection_count;
     settings.config.initial_opens_per_flush_max = 65'536;

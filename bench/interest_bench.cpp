@@ -5,7 +5,7 @@
 // beat: the distances of all pairs, once.
 #include "interest_grid.h"
 
-#include <benchmark/benchmark.h>
+#include "support/measurement.h"
 
 #include <cstdint>
 #include <list>
@@ -120,11 +120,9 @@ void interest_tick(benchmark::State& state, InterestAxes axes) {
         state.SkipWithError("who is near must be seen, and nobody who is far");
         return;
     }
-    const auto per_tick = [&](std::uint64_t count) {
-        return benchmark::Counter(static_cast<double>(count), benchmark::Counter::kAvgIterations);
-    };
-    state.counters["crossed"] = per_tick(field.counters.cells_crossed - before.cells_crossed);
-    state.counters["examined"] = per_tick(field.counters.pairs_examined - before.pairs_examined);
+    state.counters["crossed"] = per_iteration(field.counters.cells_crossed - before.cells_crossed);
+    state.counters["examined"] =
+        per_iteration(field.counters.pairs_examined - before.pairs_examined);
 }
 BENCHMARK_CAPTURE(interest_tick, flat, InterestAxes::XY)->Name("Interest/Flat");
 BENCHMARK_CAPTURE(interest_tick, space, InterestAxes::XYZ)->Name("Interest/Space");

@@ -19,7 +19,7 @@ void BM_Join(benchmark::State& state) {
     settings.objects = static_cast<std::uint32_t>(state.range(1));
     settings.changes_per_tick = static_cast<std::uint32_t>(state.range(2));
     for (auto _ : state) {
-        JoinResult result = JoiningClients(settings).run();
+        JoinResult result = join_clients(settings);
         if (!result.error.empty()) {
             state.SkipWithError(result.error.c_str());
             return;

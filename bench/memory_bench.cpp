@@ -18,8 +18,7 @@ void BM_Memory(benchmark::State& state) {
     const auto objects = static_cast<std::uint32_t>(state.range(1));
     PawnWorkload workload(objects, true, 1);
     ServerSession session({.connections = connections}, workload);
-    if (!session.error().empty()) {
-        state.SkipWithError(session.error().c_str());
+    if (!is_ready(state, session.error())) {
         return;
     }
     MemoryReport memory;

@@ -41,8 +41,7 @@ void BM_Recording(benchmark::State& state) {
     settings.checkpoint_ms = 0;
     ReplayRecorder recorder(sink, settings);
     ServerSession session({.connections = connections}, workload);
-    if (!session.error().empty()) {
-        state.SkipWithError(session.error().c_str());
+    if (!is_ready(state, session.error())) {
         return;
     }
     if (state.range(1) != 0) {
@@ -59,9 +58,7 @@ void BM_Recording(benchmark::State& state) {
     for (auto _ : state) {
         state.SetIterationTime(measured_tick(session));
     }
-    state.counters["calls"] =
-        benchmark::Counter(static_cast<double>(session.stats().replication.values_encoded - calls),
-                           benchmark::Counter::kAvgIterations);
+    state.counters["calls"] = per_iteration(session.stats().replication.values_encoded - calls);
     state.counters["recorded_bytes"] = static_cast<double>(sink.byte_count());
     session.driver().stop_recording();
 }

@@ -60,8 +60,7 @@ void BM_TickSharedOnce(benchmark::State& state) {
 void BM_Memcpy(benchmark::State& state) {
     const std::uint32_t connection_count = connection_count_of(state);
     ServerSession& session = session_of(connection_count, SharingLevel::Bundles);
-    if (!session.error().empty()) {
-        state.SkipWithError(session.error().c_str());
+    if (!is_ready(state, session.error())) {
         return;
     }
     const NetStats before = session.stats();

@@ -2,56 +2,27 @@
 //
 // A server's whole tick where texts change: of 1,000 signs a fifth says something else, and to
 // everybody. The floor is one memcpy of the texts for each connection.
+#include "support/changing_classes.h"
 #include "support/copy_floor.h"
 #include "support/rotating_workload.h"
 #include "support/session_measure.h"
 
-#include <replayout/reflection/type_builder.h>
-
 #include <memory>
-#include <string>
 
 namespace replayout::bench {
 
 namespace {
 
-constexpr std::uint32_t sign_count = 1'000;
 constexpr std::uint32_t connection_count = 64;
 constexpr std::uint64_t block_overhead_max = 4;  // a mask, a length of two bytes, bits to fill up
-
-struct Sign {
-    std::string text;
-};
-
-[[nodiscard]] Result<const Type*> declare_sign(TypeRegistry& registry) {
-    return class_builder<Sign>(registry, "Sign").property<&Sign::text>().build();
-}
-
-class SignWorkload final : public RotatingWorkload<Sign> {
-  public:
-    explicit SignWorkload(std::size_t text_bytes)
-        : RotatingWorkload(declare_sign, sign_count, 1), text_bytes_(text_bytes) {}
-
-  private:
-    void change(Sign& sign, std::uint32_t index, std::uint64_t turn) override {
-        sign.text.resize(text_bytes_);
-        std::uint64_t number = turn * sign_count + index + 1;
-        for (char& letter : sign.text) {
-            letter = static_cast<char>('a' + number % 26);
-            number = number / 26 + number * 3;
-        }
-    }
-
-    std::size_t text_bytes_;
-};
 
 void BM_TickStrings(benchmark::State& state) {
     static KeptSessions sessions;
     const auto text_bytes = static_cast<std::size_t>(state.range(0));
-    ServerSession& session =
-        sessions.at({state.range(0), state.range(1)},
-                    {.connections = connection_count, .sharing = sharing_of(state.range(1))},
-                    [text_bytes] { return std::make_unique<SignWorkload>(text_bytes); });
+    ServerSession& session = sessions.at(
+        {state.range(0), state.range(1)},
+        {.connections = connection_count, .sharing = sharing_of(state.range(1))},
+        [text_bytes] { return std::make_unique<RotatingWorkload<Sign>>(signs(text_bytes)); });
     const NetStats before = session.stats();
     run_session(state, session);
     const NetStats& after = session.stats();
@@ -65,7 +36,7 @@ void BM_TickStrings(benchmark::State& state) {
 }
 
 void BM_MemcpyStrings(benchmark::State& state) {
-    const std::uint32_t changed = sign_count / SignWorkload::period_ticks;
+    const std::uint32_t changed = changing_object_count / changing_period_ticks;
     CopyFloor(connection_count, changed * static_cast<std::size_t>(state.range(0)))
         .run(state, changed);
 }

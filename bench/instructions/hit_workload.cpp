@@ -26,17 +26,6 @@ void serialize_part(NetArchive& archive, float& part) {
     }
 }
 
-[[nodiscard]] Result<const Type*> declare_target(TypeRegistry& registry) {
-    const Result<const Type*> hit = struct_builder<Hit>(registry, "Hit").build();
-    if (!hit) {
-        return hit;
-    }
-    return class_builder<Target>(registry, "Target")
-        .property<&Target::hit>()
-        .property<&Target::health>()
-        .build();
-}
-
 }  // namespace
 
 bool Hit::net_serialize(NetArchive& archive, PackageMap*, bool&) {
@@ -51,6 +40,22 @@ bool Hit::net_serialize(NetArchive& archive, PackageMap*, bool&) {
     return true;
 }
 
+void change_hit(Hit& hit, std::uint64_t turn) {
+    hit.x = static_cast<float>(turn % 50'000);
+    hit.bone = static_cast<std::uint16_t>(turn);
+}
+
+Result<const Type*> declare_target(TypeRegistry& registry) {
+    const Result<const Type*> hit = struct_builder<Hit>(registry, "Hit").build();
+    if (!hit) {
+        return hit;
+    }
+    return class_builder<Target>(registry, "Target")
+        .property<&Target::hit>()
+        .property<&Target::health>()
+        .build();
+}
+
 HitWorkload::HitWorkload() : layout_(declare_target), targets_(count) {}
 
 std::uint32_t HitWorkload::ticks_until_warm() const noexcept {
@@ -60,8 +65,7 @@ std::uint32_t HitWorkload::ticks_until_warm() const noexcept {
 Changes HitWorkload::advance(std::uint32_t connection_count) {
     ++tick_;
     for (Target& target : targets_) {
-        target.hit.x = static_cast<float>(tick_ % 50'000);
-        target.hit.bone = static_cast<std::uint16_t>(tick_);
+        change_hit(target.hit, tick_);
     }
     return owed_to_all(count, count, connection_count);
 }

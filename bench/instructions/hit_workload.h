@@ -26,10 +26,16 @@ struct Hit {
     friend bool operator==(const Hit&, const Hit&) = default;
 };
 
+/// Gives it another place and bone than it had.
+void change_hit(Hit& hit, std::uint64_t turn);
+
 struct Target {
     Hit hit;
     std::int32_t health = 0;
+
+    friend bool operator==(const Target&, const Target&) = default;
 };
+[[nodiscard]] Result<const Type*> declare_target(TypeRegistry& registry);
 
 class HitWorkload final : public Workload {
   public:

@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
-#include <new>
 #include <string>
 
 #if defined(__GLIBC__)
@@ -112,15 +111,5 @@ struct Options {
 }  // namespace
 
 int main(int argc, char** argv) {
-    Options options;
-    const int status = parse(argc, argv, options);
-    if (status != go_on) {
-        return status;
-    }
-    try {
-        return run(options);
-    } catch (const std::bad_alloc&) {
-        std::fputs("out of memory\n", stderr);
-    }
-    return exit_unusable;
+    return run_program(argc, argv, parse, run, "");
 }

@@ -2,6 +2,7 @@
 #include "instructions/running_server.h"
 
 #include "instructions/counted_tick.h"
+#include "support/measured_driver.h"
 #include "support/stop_watch.h"
 
 namespace replayout::bench {
@@ -10,15 +11,8 @@ namespace {
 
 constexpr std::int64_t tick_ms = 33;
 
-// What looks for mistakes is not to be measured, whatever the build.
 [[nodiscard]] NetDriverSettings driver_settings(const RunningServerSettings& settings) {
-    NetDriverSettings driver;
-    driver.config = settings.config;
-    driver.interest = settings.interest;
-    driver.sharing = settings.sharing;
-    driver.is_validating = false;
-    driver.mark_validation_ticks = 0;
-    return driver;
+    return measured_driver(settings.config, settings.interest, settings.sharing);
 }
 
 }  // namespace

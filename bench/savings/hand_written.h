@@ -5,10 +5,10 @@
 // repeats, no spawning, every value at its full width). Somebody may be faster than they are.
 #pragma once
 
-#include "savings/row_class.h"
-#include "savings/row_workload.h"
 #include "support/dropping_transport.h"
 #include "support/packet_buffers.h"
+#include "support/rotating_class.h"
+#include "support/rotating_workload.h"
 #include "support/stop_watch.h"
 
 #include <algorithm>
@@ -39,7 +39,8 @@ class HandWritten {
 template <typename Object>
 class HandWrittenFor final : public HandWritten {
   public:
-    HandWrittenFor(const RowClass<Object>& row, HandWrittenKind kind, std::uint32_t connections)
+    HandWrittenFor(const RotatingClass<Object>& row, HandWrittenKind kind,
+                   std::uint32_t connections)
         : row_(row),
           kind_(kind),
           scene_(row),
@@ -116,9 +117,9 @@ class HandWrittenFor final : public HandWritten {
         packet_.clear();
     }
 
-    const RowClass<Object> row_;
+    const RotatingClass<Object> row_;
     HandWrittenKind kind_;
-    RowWorkload<Object> scene_;
+    RotatingWorkload<Object> scene_;
     std::vector<Connection> connections_;
     PacketBuffers buffers_;
     DroppingTransport transport_;

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <new>
 
 namespace {
 
@@ -116,15 +115,5 @@ constexpr std::uint32_t table_connections = 64;
 }  // namespace
 
 int main(int argc, char** argv) {
-    SavingsOptions options;
-    const int status = parse_savings_options(argc, argv, options);
-    if (status != go_on) {
-        return status;
-    }
-    try {
-        return run(options);
-    } catch (const std::bad_alloc&) {
-        std::fputs("out of memory: fewer connections need less\n", stderr);
-    }
-    return exit_unusable;
+    return run_program(argc, argv, parse_savings_options, run, ": fewer connections need less");
 }

@@ -34,17 +34,17 @@ int parse_savings_options(int argc, char** argv, SavingsOptions& options) {
                  "1, 16 and 64 connections, off and bundles alone, 40 ticks: about a minute");
     app.add_option("--json", options.json_path, "write all figures to this file; - is stdout");
     app.add_option("--csv", options.csv_path, "write them as a table, a line for each subject");
-    std::string count_level;
     app.add_flag("--list", options.is_list, "list the rows");
     app.add_option("--count", options.count_row,
                    "play this row once, for Callgrind; --instructions of ./run savings does so");
-    app.add_option("--count-level", count_level, "with this sharing")
-        ->check(CLI::IsMember({"off", "bundles"}))
+    static constexpr Choice<SharingLevel> levels[] = {{"off", SharingLevel::Off},
+                                                      {"bundles", SharingLevel::Bundles}};
+    add_choice(app, "--count-level", options.count_level, levels, "with this sharing")
+        ->default_str("")
         ->needs("--count");
     if (const int status = parse_command_line(app, argc, argv); status != go_on) {
         return status;
     }
-    options.count_level = count_level == "off" ? SharingLevel::Off : SharingLevel::Bundles;
     if (!options.count_row.empty() && options.connections.size() != 1) {
         std::fputs("--count: name one number of connections\n", stderr);
         return exit_unusable;

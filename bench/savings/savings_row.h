@@ -8,8 +8,8 @@
 #include "instructions/running_server.h"
 #include "instructions/workload_game.h"
 #include "savings/hand_written.h"
-#include "savings/row_class.h"
-#include "savings/row_workload.h"
+#include "support/rotating_class.h"
+#include "support/rotating_workload.h"
 
 #include <cstdint>
 #include <functional>
@@ -40,12 +40,12 @@ struct SavingsRow {
 
 /// A row of one's own class. `loss`: the share of the packets that clients do not get.
 template <typename Object>
-[[nodiscard]] SavingsRow make_row(const RowClass<Object>& row, double loss = 0) {
+[[nodiscard]] SavingsRow make_row(const RotatingClass<Object>& row, double loss = 0) {
     SavingsRow made;
     made.name = row.name;
     made.changes = row.changes;
     made.make_game = [row, loss] {
-        auto workload = std::make_unique<RowWorkload<Object>>(row);
+        auto workload = std::make_unique<RotatingWorkload<Object>>(row);
         SavingsGame game;
         game.alone_ticks = workload->ticks_until_warm();
         game.warm_ticks = 4 * row.period_ticks + (loss > 0 ? 60u : 0u);

@@ -4,8 +4,9 @@
 #include "instructions/match_game.h"
 #include "match/battle/battle.h"
 #include "match/recording/trace_reader.h"
-#include "savings/row_classes.h"
+#include "savings/serializer_rows.h"
 #include "savings/spawn_game.h"
+#include "support/changing_classes.h"
 #include "support/walker_workload.h"
 
 #include <algorithm>
@@ -25,6 +26,7 @@ constexpr std::uint32_t battle_warm_ticks = 60;
 constexpr std::uint32_t battle_ticks = 700;
 constexpr double usual_loss = 0.02;
 constexpr float view_radius = 40;
+constexpr const char* element_of_arrays = "one of 32 elements of a fifth of 1,000 arrays";
 
 [[nodiscard]] SavingsRow named(SavingsRow row, std::string name, std::string changes) {
     row.name = std::move(name);
@@ -119,11 +121,11 @@ std::vector<SavingsRow> savings_rows(std::span<const std::string> traces, std::s
     rows.push_back(large_serializers());
     rows.push_back(costly_serializers());
     rows.push_back(plain_members());
-    rows.push_back(references());
-    rows.push_back(strings());
-    rows.push_back(arrays());
-    rows.push_back(keyed_arrays());
-    rows.push_back(fast_arrays());
+    rows.push_back(named(make_row(turrets()), "references", "a fifth of 1,000"));
+    rows.push_back(named(make_row(signs(24)), "strings", "a fifth of 1,000, of 24 bytes"));
+    rows.push_back(named(make_row(crates()), "arrays", element_of_arrays));
+    rows.push_back(named(make_row(keyed_crates()), "keyed arrays", element_of_arrays));
+    rows.push_back(named(make_row(fast_crates()), "fast arrays", element_of_arrays));
     rows.push_back(spawns());
     rows.push_back(joins());
     rows.push_back(named(plain_members(0.02), "plain members, 2 % lost", "as above"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "savings/serializer_rows.h"
+
 #include "instructions/hit_workload.h"
-#include "savings/row_classes.h"
 
 #include <replayout/net_archive.h>
 #include <replayout/reflection/reflection.h>
@@ -12,19 +13,16 @@ namespace replayout::bench {
 
 namespace {
 
-void change_hit(Hit& hit, std::uint64_t turn) {
-    hit.x = static_cast<float>(turn % 50'000);
-    hit.bone = static_cast<std::uint16_t>(turn);
-}
-
-/// As a programmer packs it who thinks of bytes: both values that change, and a byte for which.
-void write_hit(const Hit& now, const Hit& before, HandWriter& out) {
-    const auto place = static_cast<std::int32_t>(now.x * 100);
+/// A place and a bone that change, as a programmer packs them who thinks of bytes: both values, and
+/// a byte for which.
+void write_change(float place, float place_before, std::uint16_t bone, std::uint16_t bone_before,
+                  HandWriter& out) {
+    const auto hundredths = static_cast<std::int32_t>(place * 100);
     out.number(
-        static_cast<std::uint8_t>((now.x != before.x ? 1 : 0) + (now.bone != before.bone ? 2 : 0)));
-    out.number(static_cast<std::uint16_t>(place));
-    out.number(static_cast<std::uint8_t>(place >> 16));
-    out.number(now.bone);
+        static_cast<std::uint8_t>((place != place_before ? 1 : 0) + (bone != bone_before ? 2 : 0)));
+    out.number(static_cast<std::uint16_t>(hundredths));
+    out.number(static_cast<std::uint8_t>(hundredths >> 16));
+    out.number(bone);
 }
 
 /// A path of forty places, each in six bytes.
@@ -86,12 +84,6 @@ namespace replayout::bench {
 
 namespace {
 
-struct HitTarget {
-    Hit hit;
-    std::int32_t health = 0;
-
-    friend bool operator==(const HitTarget&, const HitTarget&) = default;
-};
 struct Walk {
     Path path;
     std::int32_t speed = 0;
@@ -104,7 +96,7 @@ struct Dancer {
 
     friend bool operator==(const Dancer&, const Dancer&) = default;
 };
-/// A HitTarget without a serializer.
+/// A Target without a serializer.
 struct PlainTarget {
     Vector3 place;
     Vector3 normal{0, 0, 1};
@@ -112,34 +104,22 @@ struct PlainTarget {
     std::uint8_t material = 0;
     std::int32_t health = 0;
 
-    friend bool operator==(const PlainTarget& left, const PlainTarget& right) {
-        return left.place.x == right.place.x && left.place.y == right.place.y &&
-               left.place.z == right.place.z && left.normal.x == right.normal.x &&
-               left.normal.y == right.normal.y && left.normal.z == right.normal.z &&
-               left.bone == right.bone && left.material == right.material &&
-               left.health == right.health;
-    }
+    friend bool operator==(const PlainTarget&, const PlainTarget&) = default;
 };
 
 }  // namespace
 
 SavingsRow small_serializers() {
-    return make_row<HitTarget>({
+    return make_row<Target>({
         .name = "shared NetSerializer",
         .changes = "200 structs of 15 bytes",
-        .declare = [](TypeRegistry& registry) -> Result<const Type*> {
-            if (const auto hit = struct_builder<Hit>(registry, "Hit").build(); !hit) {
-                return hit;
-            }
-            return class_builder<HitTarget>(registry, "HitTarget")
-                .property<&HitTarget::hit>()
-                .property<&HitTarget::health>()
-                .build();
-        },
-        .change = [](HitTarget& target, std::uint32_t,
+        .declare = declare_target,
+        .change = [](Target& target, std::uint32_t,
                      std::uint64_t turn) { change_hit(target.hit, turn + 1); },
-        .write = [](const HitTarget& now, const HitTarget& before,
-                    HandWriter& out) { write_hit(now.hit, before.hit, out); },
+        .write =
+            [](const Target& now, const Target& before, HandWriter& out) {
+                write_change(now.hit.x, before.hit.x, now.hit.bone, before.hit.bone, out);
+            },
     });
 }
 
@@ -202,36 +182,32 @@ SavingsRow costly_serializers() {
 }
 
 SavingsRow plain_members(double loss) {
-    RowClass<PlainTarget> row{
-        .name = "plain members",
-        .changes = "the data of the first row, quantised",
-        .declare = [](TypeRegistry& registry) -> Result<const Type*> {
-            return class_builder<PlainTarget>(registry, "PlainTarget")
-                .property<&PlainTarget::place>()
-                .quantised(Quantisation::hundredth())
-                .property<&PlainTarget::normal>()
-                .quantised(Quantisation::normal())
-                .property<&PlainTarget::bone>()
-                .property<&PlainTarget::material>()
-                .property<&PlainTarget::health>()
-                .build();
+    return make_row<PlainTarget>(
+        {
+            .name = "plain members",
+            .changes = "the data of the first row, quantised",
+            .declare = [](TypeRegistry& registry) -> Result<const Type*> {
+                return class_builder<PlainTarget>(registry, "PlainTarget")
+                    .property<&PlainTarget::place>()
+                    .quantised(Quantisation::hundredth())
+                    .property<&PlainTarget::normal>()
+                    .quantised(Quantisation::normal())
+                    .property<&PlainTarget::bone>()
+                    .property<&PlainTarget::material>()
+                    .property<&PlainTarget::health>()
+                    .build();
+            },
+            .change =
+                [](PlainTarget& target, std::uint32_t, std::uint64_t turn) {
+                    target.place.x = static_cast<float>((turn + 1) % 50'000);
+                    target.bone = static_cast<std::uint16_t>(turn + 1);
+                },
+            .write =
+                [](const PlainTarget& now, const PlainTarget& before, HandWriter& out) {
+                    write_change(now.place.x, before.place.x, now.bone, before.bone, out);
+                },
         },
-        .change =
-            [](PlainTarget& target, std::uint32_t, std::uint64_t turn) {
-                target.place.x = static_cast<float>((turn + 1) % 50'000);
-                target.bone = static_cast<std::uint16_t>(turn + 1);
-            },
-        .write =
-            [](const PlainTarget& now, const PlainTarget& before, HandWriter& out) {
-                const auto place = static_cast<std::int32_t>(now.place.x * 100);
-                out.number(static_cast<std::uint8_t>((now.place.x != before.place.x ? 1 : 0) +
-                                                     (now.bone != before.bone ? 2 : 0)));
-                out.number(static_cast<std::uint16_t>(place));
-                out.number(static_cast<std::uint8_t>(place >> 16));
-                out.number(now.bone);
-            },
-    };
-    return make_row<PlainTarget>(row, loss);
+        loss);
 }
 
 }  // namespace replayout::bench

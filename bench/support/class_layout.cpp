@@ -5,7 +5,7 @@
 
 namespace replayout::bench {
 
-ClassLayout::ClassLayout(Declare declare) {
+ClassLayout::ClassLayout(const Declare& declare, const RepLayoutOptions& options) {
     const Result<const Type*> type = declare(registry_);
     if (!type) {
         error_ = type.error().message;
@@ -15,7 +15,7 @@ ClassLayout::ClassLayout(Declare declare) {
         error_ = status.error().message;
         return;
     }
-    Result<std::unique_ptr<RepLayout>> layout = RepLayout::create(registry_, **type);
+    Result<std::unique_ptr<RepLayout>> layout = RepLayout::create(registry_, **type, options);
     if (!layout) {
         error_ = layout.error().message;
     } else {

@@ -6,21 +6,35 @@
 #include <replayout/reflection/type_registry.h>
 #include <replayout/rep_layout.h>
 
+#include <array>
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace replayout::bench {
 
 class ClassLayout {
   public:
     /// Registers what the class needs, and the class, which it returns.
-    using Declare = Result<const Type*> (*)(TypeRegistry& registry);
+    using Declare = std::function<Result<const Type*>(TypeRegistry& registry)>;
 
-    explicit ClassLayout(Declare declare);
+    explicit ClassLayout(const Declare& declare, const RepLayoutOptions& options = {});
 
     /// Why there is no layout; empty when there is one.
     [[nodiscard]] const std::string& error() const noexcept { return error_; }
     [[nodiscard]] const RepLayout& layout() const noexcept { return *layout_; }
+    /// The properties of these names, which the class has. Zeros where there is no layout.
+    template <std::size_t Count>
+    [[nodiscard]] std::array<ParentIndex, Count> parents(
+        const std::array<std::string_view, Count>& names) const {
+        std::array<ParentIndex, Count> parents{};
+        for (std::size_t i = 0; i < Count && layout_ != nullptr; ++i) {
+            parents[i] = layout_->find_parent(names[i]).value();
+        }
+        return parents;
+    }
 
   private:
     TypeRegistry registry_;

@@ -10,6 +10,12 @@ namespace replayout::bench {
 
 namespace {
 
+constexpr Choice<SharingLevel> sharing_levels[] = {{"off", SharingLevel::Off},
+                                                   {"pieces", SharingLevel::Pieces},
+                                                   {"payloads", SharingLevel::Payloads},
+                                                   {"bundles", SharingLevel::Bundles},
+                                                   {"on", SharingLevel::Bundles}};
+
 [[nodiscard]] std::string whole_or_short(double number) {
     return number == std::floor(number) ? grouped(number, 0) : grouped_short(number);
 }
@@ -29,40 +35,23 @@ CLI::Validator number(double min, double max) {
     return CLI::Validator(check, "");
 }
 
-void add_switch(CLI::App& app, const char* name, std::string& value, const char* help) {
-    app.add_option(name, value, help)->check(CLI::IsMember({"on", "off"}))->capture_default_str();
+void add_switch(CLI::App& app, const char* name, bool& value, const char* help) {
+    static constexpr Choice<bool> on_off[] = {{"on", true}, {"off", false}};
+    add_choice(app, name, value, on_off, help);
 }
 
-void add_sharing(CLI::App& app, std::string& value) {
-    app.add_option("--sharing", value,
-                   "what is computed once for all connections: nothing, values, the blocks of "
-                   "objects, or what many of them are sent at once; on: bundles")
-        ->check(CLI::IsMember({"off", "pieces", "payloads", "bundles", "on"}))
-        ->capture_default_str();
+const char* on_or_off(bool is_on) noexcept {
+    return is_on ? "on" : "off";
 }
 
-SharingLevel sharing_level_of(const std::string& value) {
-    for (const SharingLevel level :
-         {SharingLevel::Off, SharingLevel::Pieces, SharingLevel::Payloads}) {
-        if (value == name_of(level)) {
-            return level;
-        }
-    }
-    return SharingLevel::Bundles;
+void add_sharing(CLI::App& app, SharingLevel& value) {
+    add_choice(app, "--sharing", value, sharing_levels,
+               "what is computed once for all connections: nothing, values, the blocks of "
+               "objects, or what many of them are sent at once; on: bundles");
 }
 
 const char* name_of(SharingLevel sharing) noexcept {
-    switch (sharing) {
-        case SharingLevel::Off:
-            return "off";
-        case SharingLevel::Pieces:
-            return "pieces";
-        case SharingLevel::Payloads:
-            return "payloads";
-        case SharingLevel::Bundles:
-            break;
-    }
-    return "bundles";
+    return word_of<SharingLevel>(sharing_levels, sharing);
 }
 
 int parse_command_line(CLI::App& app, int argc, char** argv) {

@@ -11,7 +11,7 @@
 
 namespace replayout::bench {
 
-class DroppingTransport final : public Transport {
+class DroppingTransport : public Transport {
   public:
     [[nodiscard]] std::size_t datagram_bytes_max() const noexcept override { return 1'200; }
     void send(PeerId, std::span<const std::byte> datagram) override { bytes += datagram.size(); }

@@ -10,10 +10,11 @@
 #include <replayout/reflection/type_builder.h>
 
 #include <memory>
+#include <span>
 #include <string>
 #include <unordered_map>
 
-namespace replayout::bench {
+namespace replayout::bench::hostile {
 
 constexpr std::size_t packet_bytes = 1'200;
 constexpr std::size_t datagram_bytes = 2'048;  // a receiver reads no more
@@ -117,29 +118,28 @@ inline void declare_structs(TypeRegistry& registry) {
     return class_builder<Sign>(registry, "Sign").property<&Sign::of>().build();
 }
 
-struct Layouts {
-    ClassLayout body{declare_body};
-    ClassLayout crate{declare_crate};
-    ClassLayout links{declare_links};
-    ClassLayout quarry{declare_quarry};
-    ClassLayout sign{declare_sign};
-
-    [[nodiscard]] static const Layouts& get() {
-        static const Layouts layouts;
-        return layouts;
-    }
+template <typename T>
+[[nodiscard]] std::shared_ptr<void> make_object() {
+    return std::make_shared<T>();
+}
+struct HostileClass {
+    ClassLayout layout;
+    std::shared_ptr<void> (*make)();
 };
+/// By ClassNumber, which is the order in which both sides add them.
+[[nodiscard]] inline std::span<const HostileClass> hostile_classes() {
+    static const HostileClass classes[] = {{ClassLayout(declare_body), make_object<Body>},
+                                           {ClassLayout(declare_crate), make_object<Crate>},
+                                           {ClassLayout(declare_links), make_object<Links>},
+                                           {ClassLayout(declare_quarry), make_object<Quarry>},
+                                           {ClassLayout(declare_sign), make_object<Sign>}};
+    return classes;
+}
 
 /// Makes whatever it is asked for.
 class World final : public NetWorld {
   public:
-    template <typename T>
-    T& add(ObjectHandle object) {
-        auto made = std::make_shared<T>();
-        T& value = *made;
-        objects_[object.value] = std::move(made);
-        return value;
-    }
+    void add(ObjectHandle object, const HostileClass& of) { objects_[object.value] = of.make(); }
     template <typename T>
     [[nodiscard]] T& at(ObjectHandle object) {
         return *static_cast<T*>(objects_.at(object.value).get());
@@ -148,18 +148,11 @@ class World final : public NetWorld {
 
     void* object_memory(ObjectHandle object) override { return objects_.at(object.value).get(); }
     ObjectHandle spawn(const SpawnInfo& info) override {
-        const Layouts& layouts = Layouts::get();
         const ObjectHandle object{next_++};
-        if (&info.layout == &layouts.crate.layout()) {
-            add<Crate>(object);
-        } else if (&info.layout == &layouts.links.layout()) {
-            add<Links>(object);
-        } else if (&info.layout == &layouts.quarry.layout()) {
-            add<Quarry>(object);
-        } else if (&info.layout == &layouts.sign.layout()) {
-            add<Sign>(object);
-        } else {
-            add<Body>(object);
+        for (const HostileClass& of : hostile_classes()) {
+            if (&info.layout == &of.layout.layout()) {
+                add(object, of);
+            }
         }
         return object;
     }
@@ -180,4 +173,4 @@ inline void write_look(BitWriter& writer) {
     writer.write_packed_uint(0);
 }
 
-}  // namespace replayout::bench
+}  // namespace replayout::bench::hostile

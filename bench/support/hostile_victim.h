@@ -11,12 +11,15 @@
 
 #include "support/hostile_classes.h"
 #include "support/measurement.h"
+#include "support/percentile.h"
+#include "support/scripted_clients.h"
 
 #include <replayout/netdriver/loopback_transport.h>
 
-#include <algorithm>
+#include <cstdint>
+#include <vector>
 
-namespace replayout::bench {
+namespace replayout::bench::hostile {
 
 class MeteredResource final : public std::pmr::memory_resource {
   public:
@@ -54,11 +57,9 @@ class Victim {
     Victim(PeerId self, PeerId other)
         : self_(self), other_(other), driver_(settings(&memory_), network_.endpoint(self), world_) {
         (void)network_.endpoint(other);  // it is there before anything is sent to it
-        const Layouts& layouts = Layouts::get();
-        for (const ClassLayout* layout :
-             {&layouts.body, &layouts.crate, &layouts.links, &layouts.quarry, &layouts.sign}) {
-            are_layouts_added_ = are_layouts_added_ && layout->error().empty() &&
-                                 driver_.add_layout(layout->layout());
+        for (const HostileClass& of : hostile_classes()) {
+            are_layouts_added_ = are_layouts_added_ && of.layout.error().empty() &&
+                                 driver_.add_layout(of.layout.layout());
         }
     }
 
@@ -177,11 +178,16 @@ class VictimServer : public Victim {
             return;
         }
         for (std::uint32_t i = 1; i <= object_count; ++i) {
-            world().add<Body>(ObjectHandle{i});
-            ids_.push_back(driver().add_object(Layouts::get().body.layout(), ObjectHandle{i}));
+            const HostileClass& body = hostile_classes()[OfBody];
+            world().add(ObjectHandle{i}, body);
+            ids_.push_back(driver().add_object(body.layout.layout(), ObjectHandle{i}));
             driver().set_owner(ids_.back(), client_peer);
         }
-        const Bytes hello = model_hello();
+        std::vector<const RepLayout*> layouts;
+        for (const HostileClass& of : hostile_classes()) {
+            layouts.push_back(&of.layout.layout());
+        }
+        const Bytes hello = make_hello(layouts, {});
         PacketHeader header;
         (void)read_packet_header(hello, header);
         writer() = PacketWriter(header.session);
@@ -215,34 +221,6 @@ class VictimServer : public Victim {
     }
 
   private:
-    /// What a client of ours with these layouts says first.
-    [[nodiscard]] static Bytes model_hello() {
-        class Line final : public Transport {
-          public:
-            [[nodiscard]] std::size_t datagram_bytes_max() const noexcept override {
-                return packet_bytes;
-            }
-            void send(PeerId, std::span<const std::byte> datagram) override {
-                first.assign(datagram.begin(), datagram.end());
-            }
-            [[nodiscard]] std::size_t receive(PeerId&, std::span<std::byte>) override {
-                return nothing_received;
-            }
-            Bytes first;
-        };
-        Line line;
-        World empty;
-        NetDriver client(NetDriverSettings{}, line, empty);
-        const Layouts& layouts = Layouts::get();
-        for (const ClassLayout* layout :
-             {&layouts.body, &layouts.crate, &layouts.links, &layouts.quarry, &layouts.sign}) {
-            (void)client.add_layout(layout->layout());
-        }
-        (void)client.connect(server_peer, NetTime{});
-        client.tick_flush(NetTime{});
-        return line.first;
-    }
-
     std::vector<NetObjectId> ids_;
 };
 
@@ -251,18 +229,18 @@ template <typename Make, typename HasWorked>
 void time_packets(benchmark::State& state, Victim& victim, const Make& make,
                   const HasWorked& has_worked, const char* promise) {
     std::vector<double> times;
-    double asked = 0;
-    double kept = 0;
-    double allocations = 0;
+    std::uint64_t asked = 0;
+    std::int64_t kept = 0;
+    std::uint64_t allocations = 0;
     std::size_t bytes = 0;
     for (auto _ : state) {
         const Bytes packet = make();
         const Victim::Cost cost = victim.take(packet);
         state.SetIterationTime(cost.seconds);
         times.push_back(cost.seconds);
-        asked += static_cast<double>(cost.asked);
-        kept += static_cast<double>(cost.kept);
-        allocations += static_cast<double>(cost.allocations);
+        asked += cost.asked;
+        kept += cost.kept;
+        allocations += cost.allocations;
         bytes = packet.size();
         if (!has_worked() || bytes > datagram_bytes) {
             state.SkipWithError(promise);
@@ -270,14 +248,12 @@ void time_packets(benchmark::State& state, Victim& victim, const Make& make,
         }
         victim.answer();
     }
-    std::sort(times.begin(), times.end());
-    state.counters["median_us"] = times[times.size() / 2] * 1e6;
-    state.counters["least_us"] = times.front() * 1e6;
-    using benchmark::Counter;
+    state.counters["median_us"] = percentile(times, 50) * 1e6;
+    state.counters["least_us"] = percentile(times, 0) * 1e6;
     state.counters["bytes"] = static_cast<double>(bytes);
-    state.counters["asked"] = Counter(asked, Counter::kAvgIterations);
-    state.counters["kept"] = Counter(kept, Counter::kAvgIterations);
-    state.counters["allocs"] = Counter(allocations, Counter::kAvgIterations);
+    state.counters["asked"] = per_iteration(asked);
+    state.counters["kept"] = per_iteration(kept);
+    state.counters["allocs"] = per_iteration(allocations);
 }
 
 /// As many as a packet of so many bytes holds, made by `make` from their number.
@@ -297,4 +273,4 @@ template <typename Make>
     return all;
 }
 
-}  // namespace replayout::bench
+}  // namespace replayout::bench::hostile

@@ -105,8 +105,8 @@ class Run {
         add_objects();
         stand();
         const std::uint32_t ticks_max = run_seconds_max * settings_.ticks_per_second;
-        for (std::uint32_t tick = 0; tick < ticks_max && !is_over(); ++tick) {
-            play_tick(tick);
+        for (std::uint32_t i = 0; i < ticks_max && !is_over(); ++i) {
+            play_tick(i);
         }
         finish();
         return std::move(result_);
@@ -137,35 +137,40 @@ class Run {
         }
     }
 
+    void tick(NetDriver& driver) {
+        driver.tick_dispatch(now_);
+        driver.tick_flush(now_);
+    }
+    void tick_clients() {
+        for (const auto& client : clients_) {
+            tick(client->driver);
+        }
+    }
+
     /// The world is there before anybody comes: its first compare is not what joins cost.
     void stand() {
         for (std::uint32_t i = 0; i < 2; ++i) {
             now_ = now_.plus_milliseconds(1'000 / settings_.ticks_per_second);
-            server_.tick_dispatch(now_);
-            server_.tick_flush(now_);
+            tick(server_);
         }
     }
 
-    void play_tick(std::uint32_t tick) {
+    void play_tick(std::uint32_t number) {
         now_ = now_.plus_milliseconds(1'000 / settings_.ticks_per_second);
-        connect_due(tick);
+        connect_due(number);
         for (std::uint32_t i = 0; i < settings_.changes_per_tick; ++i) {
             world_.at(ObjectHandle{1 + changed_count_++ % settings_.objects}).z += 1;
         }
         result_.values_changed += settings_.changes_per_tick;
         network_.advance(now_);
         const std::clock_t start = std::clock();
-        server_.tick_dispatch(now_);
-        server_.tick_flush(now_);
+        tick(server_);
         result_.tick_ms.push_back(1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
         const std::uint64_t opened = server_.stats().channels_opened;
         result_.opens_in_flush_max = std::max(result_.opens_in_flush_max, opened - opened_count_);
         opened_count_ = opened;
-        for (const auto& client : clients_) {
-            client->driver.tick_dispatch(now_);
-            client->driver.tick_flush(now_);
-        }
-        result_.seconds = static_cast<double>(tick + 1) / settings_.ticks_per_second;
+        tick_clients();
+        result_.seconds = static_cast<double>(number + 1) / settings_.ticks_per_second;
     }
 
     void connect_due(std::uint32_t tick) {
@@ -195,15 +200,11 @@ class Run {
         if (!is_over()) {
             result_.error = "after a minute not all clients have all objects";
         }
-        for (std::uint32_t tick = 0; tick < 100 && !server_.is_settled(); ++tick) {
+        for (std::uint32_t i = 0; i < 100 && !server_.is_settled(); ++i) {
             now_ = now_.plus_milliseconds(20);
             network_.advance(now_);
-            server_.tick_dispatch(now_);
-            server_.tick_flush(now_);
-            for (const auto& client : clients_) {
-                client->driver.tick_dispatch(now_);
-                client->driver.tick_flush(now_);
-            }
+            tick(server_);
+            tick_clients();
         }
         for (const auto& client : clients_) {
             result_.batches_started += client->world.started_count;
@@ -238,8 +239,8 @@ class Run {
 
 }  // namespace
 
-JoinResult JoiningClients::run() const {
-    return Run(settings_).play();
+JoinResult join_clients(const JoinSettings& settings) {
+    return Run(settings).play();
 }
 
 }  // namespace replayout::bench

@@ -3,8 +3,7 @@
 // A world that is there, and real clients that join it one after the other: how long a server's
 // ticks take meanwhile, how soon everybody has everything, and what that is encoded for.
 //
-//     JoiningClients joining({.clients = 100, .objects = 20'000});
-//     const JoinResult result = joining.run();
+//     const JoinResult result = join_clients({.clients = 100, .objects = 20'000});
 #pragma once
 
 #include <replayout/netdriver/net_driver.h>
@@ -44,15 +43,7 @@ struct JoinResult {
     MemoryReport memory;                 ///< likewise
 };
 
-class JoiningClients {
-  public:
-    explicit JoiningClients(const JoinSettings& settings) : settings_(settings) {}
-
-    /// Until every client has been told that it has all; an error where that takes a minute.
-    [[nodiscard]] JoinResult run() const;
-
-  private:
-    JoinSettings settings_;
-};
+/// Until every client has been told that it has all; an error where that takes a minute.
+[[nodiscard]] JoinResult join_clients(const JoinSettings& settings);
 
 }  // namespace replayout::bench

@@ -9,6 +9,7 @@
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
+#include <string>
 
 namespace replayout::bench {
 
@@ -21,19 +22,29 @@ struct Measured {
     double seconds = 0;  ///< that the clock ran
 };
 
+/// A sum over all iterations as a counter of one.
+template <typename Number>
+[[nodiscard]] benchmark::Counter per_iteration(Number sum) {
+    return benchmark::Counter(static_cast<double>(sum), benchmark::Counter::kAvgIterations);
+}
+
 /// Per iteration: bytes, calls, allocs. Per object, where there is one: ns/object.
 inline void report(benchmark::State& state, const Measured& measured) {
-    using benchmark::Counter;
-    const auto per_iteration = [](std::uint64_t sum) {
-        return Counter(static_cast<double>(sum), Counter::kAvgIterations);
-    };
     state.counters["bytes"] = per_iteration(measured.bytes);
     state.counters["calls"] = per_iteration(measured.values_encoded);
     state.counters["allocs"] = per_iteration(measured.allocations);
     if (measured.objects > 0) {
         state.counters["ns/object"] =
-            Counter(measured.seconds * 1e9 / static_cast<double>(measured.objects));
+            measured.seconds * 1e9 / static_cast<double>(measured.objects);
     }
+}
+
+/// Whether there is no error; else it is the benchmark's.
+[[nodiscard]] inline bool is_ready(benchmark::State& state, const std::string& error) {
+    if (!error.empty()) {
+        state.SkipWithError(error.c_str());
+    }
+    return error.empty();
 }
 
 /// The clock of one iteration, added to the sum and told to the benchmark.

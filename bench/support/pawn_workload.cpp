@@ -21,9 +21,7 @@ PawnWorkload::PawnWorkload(std::uint32_t count, bool is_push_based, std::uint64_
     }
     constexpr std::array<std::string_view, pawn_transform_count> names = {"px", "py", "pz", "qx",
                                                                           "qy", "qz", "qw"};
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        transform_[i] = layout().find_parent(names[i]).value();
-    }
+    transform_ = layout_.parents(names);
     health_ = layout().find_parent("health").value();
 }
 

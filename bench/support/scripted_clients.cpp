@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "support/scripted_clients.h"
 
+#include "support/dropping_transport.h"
+
 #include <replayout/netdriver/net_driver.h>
 #include <replayout/reflection/diagnostics.h>
 
@@ -12,14 +14,10 @@ namespace replayout::bench {
 namespace {
 
 /// Keeps the one datagram that is sent.
-class HelloTransport final : public Transport {
+class HelloTransport final : public DroppingTransport {
   public:
-    [[nodiscard]] std::size_t datagram_bytes_max() const noexcept override { return 1'200; }
     void send(PeerId, std::span<const std::byte> datagram) override {
         hello.assign(datagram.begin(), datagram.end());
-    }
-    [[nodiscard]] std::size_t receive(PeerId&, std::span<std::byte>) override {
-        return nothing_received;
     }
 
     std::vector<std::byte> hello;

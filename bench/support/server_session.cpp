@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/server_session.h"
 
+#include "support/measured_driver.h"
 #include "support/stop_watch.h"
 
 #include <algorithm>
@@ -35,15 +36,10 @@ std::vector<std::byte> ServerSession::hello_of(const Workload& workload) {
                                     : std::vector<std::byte>(packet_header_bytes_max);
 }
 
-// What looks for mistakes is not to be measured, whatever the build.
 NetDriverSettings ServerSession::driver_settings(const ServerSessionSettings& settings) {
-    NetDriverSettings driver;
-    driver.config = settings.config;
-    driver.interest = settings.interest;
-    driver.sharing = settings.sharing;
+    NetDriverSettings driver =
+        measured_driver(settings.config, settings.interest, settings.sharing);
     driver.executor = settings.executor;
-    driver.is_validating = false;
-    driver.mark_validation_ticks = 0;
     return driver;
 }
 

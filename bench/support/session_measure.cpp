@@ -45,10 +45,8 @@ class SessionReport {
         measured_.values_encoded = counters.values_encoded - before_.replication.values_encoded;
         report_connections(state, measured_, session_.connection_count());
         report_median(state, times_);
-        state.counters["dispatch_us"] =
-            benchmark::Counter(dispatch_us_, benchmark::Counter::kAvgIterations);
-        state.counters["marking_us"] =
-            benchmark::Counter(marking_us_, benchmark::Counter::kAvgIterations);
+        state.counters["dispatch_us"] = per_iteration(dispatch_us_);
+        state.counters["marking_us"] = per_iteration(marking_us_);
         const std::uint64_t hits = counters.block_hits() - before_.replication.block_hits();
         state.counters["hit_rate"] =
             blocks_sent() == 0 ? 0.0
@@ -58,15 +56,11 @@ class SessionReport {
     /// Of objects that came into sight and went out of it.
     void write_opens(benchmark::State& state) const {
         const NetStats& after = session_.stats();
-        state.counters["opens"] = per_tick(after.channels_opened - before_.channels_opened);
-        state.counters["closes"] = per_tick(after.channels_closed - before_.channels_closed);
+        state.counters["opens"] = per_iteration(after.channels_opened - before_.channels_opened);
+        state.counters["closes"] = per_iteration(after.channels_closed - before_.channels_closed);
     }
 
   private:
-    [[nodiscard]] static benchmark::Counter per_tick(std::uint64_t count) {
-        return benchmark::Counter(static_cast<double>(count), benchmark::Counter::kAvgIterations);
-    }
-
     const ServerSession& session_;
     NetStats before_;
     Changes changed_;
@@ -76,20 +70,15 @@ class SessionReport {
     double marking_us_ = 0;  // of the game
 };
 
-/// The ticks that are measured; of its own, so that a profile can be of these alone.
-[[gnu::noinline]] void play(benchmark::State& state, ServerSession& session,
-                            SessionReport& report) {
+/// The ticks that are measured, and what they came to; of its own, so that a profile can be of
+/// these alone.
+[[nodiscard, gnu::noinline]] SessionReport play(benchmark::State& state, ServerSession& session) {
+    SessionReport report(session);
     for (auto _ : state) {
         report.add(state, session.tick());
     }
-}
-
-/// False where it is not, which is the benchmark's error.
-[[nodiscard]] bool is_ready(benchmark::State& state, const ServerSession& session) {
-    if (!session.error().empty()) {
-        state.SkipWithError(session.error().c_str());
-    }
-    return session.error().empty();
+    report.write(state);
+    return report;
 }
 
 }  // namespace
@@ -97,8 +86,8 @@ class SessionReport {
 void report_connections(benchmark::State& state, const Measured& measured,
                         std::uint32_t connection_count) {
     report(state, measured);
-    state.counters["bytes/connection"] = benchmark::Counter(
-        static_cast<double>(measured.bytes) / connection_count, benchmark::Counter::kAvgIterations);
+    state.counters["bytes/connection"] =
+        per_iteration(static_cast<double>(measured.bytes) / connection_count);
 }
 
 void report_median(benchmark::State& state, TickTimes& times) {
@@ -106,12 +95,10 @@ void report_median(benchmark::State& state, TickTimes& times) {
 }
 
 void run_session(benchmark::State& state, ServerSession& session) {
-    if (!is_ready(state, session)) {
+    if (!is_ready(state, session.error())) {
         return;
     }
-    SessionReport report(session);
-    play(state, session, report);
-    report.write(state);
+    const SessionReport report = play(state, session);
     if (!report.has_sent_all()) {
         state.SkipWithError(not_what_changed);
     } else if (report.allocations() > 0) {
@@ -123,16 +110,14 @@ void run_lossy_session(benchmark::State& state, ServerSession& session, double l
     // Until what was lost is noticed, and everything that a loss needs has its size.
     constexpr std::uint32_t lossy_ticks = 300;
     constexpr std::uint64_t healing_ticks_max = 100;
-    if (!is_ready(state, session)) {
+    if (!is_ready(state, session.error())) {
         return;
     }
     session.set_loss(loss);
     for (std::uint32_t i = 0; i < lossy_ticks; ++i) {
         (void)session.tick();
     }
-    SessionReport report(session);
-    play(state, session, report);
-    report.write(state);
+    const SessionReport report = play(state, session);
     const auto owed = static_cast<double>(report.changes().blocks_owed);
     const auto sent = static_cast<double>(report.blocks_sent());
     state.counters["repeated"] = sent / owed - 1;
@@ -145,12 +130,10 @@ void run_lossy_session(benchmark::State& state, ServerSession& session, double l
 }
 
 void run_seen_session(benchmark::State& state, ServerSession& session) {
-    if (!is_ready(state, session)) {
+    if (!is_ready(state, session.error())) {
         return;
     }
-    SessionReport report(session);
-    play(state, session, report);
-    report.write(state);
+    const SessionReport report = play(state, session);
     report.write_opens(state);
     if (state.counters["opens"] == 0) {
         state.SkipWithError("objects must come into sight");
@@ -161,12 +144,10 @@ void run_seen_session(benchmark::State& state, ServerSession& session) {
 
 void run_capped_session(benchmark::State& state, ServerSession& session, double bytes_per_tick_max,
                         double of_cap_min) {
-    if (!is_ready(state, session)) {
+    if (!is_ready(state, session.error())) {
         return;
     }
-    SessionReport report(session);
-    play(state, session, report);
-    report.write(state);
+    const SessionReport report = play(state, session);
     const double connection_ticks =
         static_cast<double>(state.iterations()) * session.connection_count();
     const double of_cap =

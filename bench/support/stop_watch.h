@@ -16,6 +16,10 @@ class StopWatch {
     using Clock = std::chrono::steady_clock;
 
     [[nodiscard]] double seconds() const noexcept { return seconds_to(Clock::now()); }
+    [[nodiscard]] std::uint64_t nanoseconds() const noexcept {
+        return static_cast<std::uint64_t>(
+            std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start_).count());
+    }
     /// To a time that was noted meanwhile.
     [[nodiscard]] double seconds_to(Clock::time_point end) const noexcept {
         return std::chrono::duration<double>(end - start_).count();

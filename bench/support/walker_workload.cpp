@@ -38,11 +38,7 @@ WalkerWorkload::WalkerWorkload(bool are_viewers_walking, const WalkerPlane& plan
     for (std::uint32_t i = 0; i < walkers_.size(); ++i) {
         walkers_[i] = {home(i % plane_.row_length), home(i / plane_.row_length), 0};
     }
-    if (error().empty()) {
-        for (std::size_t i = 0; i < names.size(); ++i) {
-            properties_[i] = layout().find_parent(names[i]).value();
-        }
-    }
+    properties_ = layout_.parents(names);
 }
 
 void WalkerWorkload::introduce(NetDriver& driver, std::span<const NetObjectId> ids,

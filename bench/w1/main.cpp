@@ -8,7 +8,6 @@
 #include "w1/w1_run.h"
 
 #include <cstdio>
-#include <new>
 
 namespace {
 
@@ -39,15 +38,6 @@ constexpr int exit_not_all_sent = 1;
 }  // namespace
 
 int main(int argc, char** argv) {
-    W1Options options;
-    const int status = parse_w1_options(argc, argv, options);
-    if (status != go_on) {
-        return status;
-    }
-    try {
-        return run(options);
-    } catch (const std::bad_alloc&) {
-        std::fputs("out of memory: fewer objects or connections need less\n", stderr);
-    }
-    return exit_unusable;
+    return run_program(argc, argv, parse_w1_options, run,
+                       ": fewer objects or connections need less");
 }

@@ -24,8 +24,6 @@ int parse_w1_options(int argc, char** argv, W1Options& options) {
         "Exit status: 0 good, 1 what was sent is not exactly what changed, 2 bad arguments or more "
         "than the workload is defined for.",
         "replayout_w1"};
-    std::string sharing = "on";
-    std::string push = "on";
     app.add_option("--objects", options.objects, "a multiple of 50")
         ->check(number(PawnScene::period_ticks, NetConfig().channels_max))
         ->capture_default_str();
@@ -46,8 +44,8 @@ int parse_w1_options(int argc, char** argv, W1Options& options) {
                    "threads that our flush is split over; the yardsticks have one")
         ->check(number(1, w1_workers_max))
         ->capture_default_str();
-    add_sharing(app, sharing);
-    add_switch(app, "--push", push,
+    add_sharing(app, options.sharing);
+    add_switch(app, "--push", options.is_push_based,
                "the properties are push based, and the game marks each that it sets, which is not "
                "in the times; shared-once is then told what changed, else it looks at all objects");
     app.add_option("--json", options.json_path, "write the figures to this file; - is stdout");
@@ -64,8 +62,6 @@ int parse_w1_options(int argc, char** argv, W1Options& options) {
         return exit_unusable;
     }
     options.turn = std::min(options.turn, options.ticks);
-    options.sharing = sharing_level_of(sharing);
-    options.is_push_based = push == "on";
     return go_on;
 }
 

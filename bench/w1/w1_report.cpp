@@ -97,7 +97,7 @@ std::string report(const W1Options& options, const W1Result& result) {
           grouped(options.objects).c_str(), grouped(options.connections).c_str(),
           grouped(options.ticks).c_str(), has_warm ? "warm" : "cold",
           grouped(options.ticks).c_str(), has_warm ? "" : " again", name_of(options.sharing),
-          options.is_push_based ? "on" : "off", options.workers, options.workers == 1 ? "" : "s");
+          on_or_off(options.is_push_based), options.workers, options.workers == 1 ? "" : "s");
     add_times(text, options, result);
     print(text, "\n  %.1f objects and %.1f values change in a tick; %.1f are encoded\n",
           result.objects_per_tick, result.values_per_tick, result.values_encoded_per_tick);
@@ -122,7 +122,7 @@ std::string to_json(const W1Options& options, const W1Result& result) {
     json["turn"] = options.turn;
     json["workers"] = options.workers;
     json["sharing"] = name_of(options.sharing);
-    json["push"] = options.is_push_based ? "on" : "off";
+    json["push"] = on_or_off(options.is_push_based);
     json["shared_once_is_given"] = options.is_push_based ? "dirty list" : "nothing";
     add_times(json, result.warm);
     add_times(json["cold"], result.cold);

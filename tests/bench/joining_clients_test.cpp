@@ -23,7 +23,7 @@ namespace {
 
 TEST_CASE("Joining clients: all have all, and each value is encoded once", "[bench][join]") {
     const JoinSettings settings = small_world();
-    const JoinResult result = JoiningClients(settings).run();
+    const JoinResult result = join_clients(settings);
     REQUIRE(result.error.empty());
     const std::uint64_t pairs = std::uint64_t{settings.clients} * settings.objects;
     CHECK(result.objects_equal == pairs);
@@ -41,7 +41,7 @@ TEST_CASE("Joining clients: all have all, and each value is encoded once", "[ben
 TEST_CASE("Joining clients: what changes meanwhile is encoded once a change", "[bench][join]") {
     JoinSettings settings = small_world();
     settings.changes_per_tick = 20;
-    const JoinResult result = JoiningClients(settings).run();
+    const JoinResult result = join_clients(settings);
     REQUIRE(result.error.empty());
     CHECK(result.objects_equal == std::uint64_t{settings.clients} * settings.objects);
     // Fewer where a value changed again before anybody was sent it.
@@ -53,9 +53,9 @@ TEST_CASE("Joining clients: what changes meanwhile is encoded once a change", "[
 TEST_CASE("Joining clients: who joins alone and who joins in a crowd cost as many encodings",
           "[bench][join]") {
     JoinSettings settings = small_world();
-    const std::uint64_t of_crowd = JoiningClients(settings).run().stats.replication.values_encoded;
+    const std::uint64_t of_crowd = join_clients(settings).stats.replication.values_encoded;
     settings.clients = 1;
-    CHECK(JoiningClients(settings).run().stats.replication.values_encoded == of_crowd);
+    CHECK(join_clients(settings).stats.replication.values_encoded == of_crowd);
 }
 
 }  // namespace replayout::bench

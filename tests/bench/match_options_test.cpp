@@ -29,6 +29,11 @@ namespace {
     return parse_texts({arguments.begin(), arguments.end()}, options);
 }
 
+[[nodiscard]] int status_of(std::initializer_list<const char*> arguments) {
+    MatchOptions options;
+    return parse(arguments, options);
+}
+
 /// Of arguments with spaces between them, and none within.
 [[nodiscard]] int parse_line(const std::string& line, MatchOptions& options) {
     std::istringstream words(line);
@@ -258,72 +263,67 @@ TEST_CASE("MatchOptions: a server and its clients are told where they meet",
 
 TEST_CASE("MatchOptions: what is said of wires and makes no sense together is refused",
           "[bench][match_options]") {
-    MatchOptions options;
-    CHECK(parse({"--serve", "127.0.0.1:1"}, options) == 2);
-    CHECK(parse({"--connect", "127.0.0.1:1"}, options) == 2);
-    CHECK(parse({"--speed", "2"}, options) == 2);
-    CHECK(parse({"--timeout", "2"}, options) == 2);
+    CHECK(status_of({"--serve", "127.0.0.1:1"}) == 2);
+    CHECK(status_of({"--connect", "127.0.0.1:1"}) == 2);
+    CHECK(status_of({"--speed", "2"}) == 2);
+    CHECK(status_of({"--timeout", "2"}) == 2);
     const char* transport = transport_over_sockets();
     if (transport == nullptr) {
         return;
     }
-    CHECK(parse({"--transport", transport, "--serve", "a:1", "--connect", "a:1"}, options) == 2);
-    CHECK(parse({"--transport", transport, "--serve", ""}, options) == 2);
-    CHECK(parse({"--transport", transport, "--connect", ""}, options) == 2);
-    CHECK(parse({"--transport", transport, "--speed", "2"}, options) == 2);
+    CHECK(status_of({"--transport", transport, "--serve", "a:1", "--connect", "a:1"}) == 2);
+    CHECK(status_of({"--transport", transport, "--serve", ""}) == 2);
+    CHECK(status_of({"--transport", transport, "--connect", ""}) == 2);
+    CHECK(status_of({"--transport", transport, "--speed", "2"}) == 2);
     for (const char* option :
          {"--loss", "--burst", "--duplicate", "--reorder", "--latency-ms", "--jitter-ms"}) {
         CAPTURE(option);
-        CHECK(parse({"--transport", transport, option, "0"}, options) == 2);
-        CHECK(parse({option, "0"}, options) == -1);
+        CHECK(status_of({"--transport", transport, option, "0"}) == 2);
+        CHECK(status_of({option, "0"}) == -1);
     }
     for (const char* option : {"--join-over", "--churn"}) {
         CAPTURE(option);
-        CHECK(parse({"--transport", transport, "--serve", "a:1", option, "1"}, options) == 2);
+        CHECK(status_of({"--transport", transport, "--serve", "a:1", option, "1"}) == 2);
     }
-    CHECK(parse({"--transport", transport, "--serve", "a:1", "--report"}, options) == 2);
+    CHECK(status_of({"--transport", transport, "--serve", "a:1", "--report"}) == 2);
     for (const char* side : {"--serve", "--connect"}) {
-        CHECK(parse({"--transport", transport, side, "a:1", "--record", "x"}, options) == 2);
-        CHECK(parse({"--transport", transport, side, "a:1", "--play", "x"}, options) == 2);
+        CHECK(status_of({"--transport", transport, side, "a:1", "--record", "x"}) == 2);
+        CHECK(status_of({"--transport", transport, side, "a:1", "--play", "x"}) == 2);
     }
     for (const char* option :
          {"--bandwidth", "--join-over", "--churn", "--owners", "--speed", "--executor-work-min"}) {
         CAPTURE(option);
-        CHECK(parse({"--transport", transport, "--connect", "a:1", option, "0"}, options) == 2);
+        CHECK(status_of({"--transport", transport, "--connect", "a:1", option, "0"}) == 2);
     }
     for (const char* option : {"--sharing", "--twin"}) {
         CAPTURE(option);
-        CHECK(parse({"--transport", transport, "--connect", "a:1", option, "off"}, options) == 2);
+        CHECK(status_of({"--transport", transport, "--connect", "a:1", option, "off"}) == 2);
     }
     for (const char* option : {"--report", "--counters"}) {
         CAPTURE(option);
-        CHECK(parse({"--transport", transport, "--connect", "a:1", option}, options) == 2);
+        CHECK(status_of({"--transport", transport, "--connect", "a:1", option}) == 2);
     }
-    CHECK(parse({"--transport", transport, "--connect", "a:1", "--workers", "2"}, options) == 2);
-    CHECK(parse({"--transport", transport, "--connect", "a:1", "--interest", "grid"}, options) ==
-          2);
+    CHECK(status_of({"--transport", transport, "--connect", "a:1", "--workers", "2"}) == 2);
+    CHECK(status_of({"--transport", transport, "--connect", "a:1", "--interest", "grid"}) == 2);
     for (const char* refused : {"-1", "nan", "1e9"}) {
         CAPTURE(refused);
-        CHECK(parse({"--transport", transport, "--serve", "a:1", "--speed", refused}, options) ==
-              2);
-        CHECK(parse({"--transport", transport, "--serve", "a:1", "--timeout", refused}, options) ==
-              2);
+        CHECK(status_of({"--transport", transport, "--serve", "a:1", "--speed", refused}) == 2);
+        CHECK(status_of({"--transport", transport, "--serve", "a:1", "--timeout", refused}) == 2);
     }
-    CHECK(parse({"--transport", transport, "--serve", "a:1", "--timeout", "0"}, options) == 2);
+    CHECK(status_of({"--transport", transport, "--serve", "a:1", "--timeout", "0"}) == 2);
 }
 
 TEST_CASE("MatchOptions: what makes no sense is refused with status 2", "[bench][match_options]") {
-    MatchOptions options;
-    CHECK(parse({"--clients", "0"}, options) == 2);
-    CHECK(parse({"--clients", "x"}, options) == 2);
-    CHECK(parse({"--loss", "1.5"}, options) == 2);
-    CHECK(parse({"--loss", "nan"}, options) == 2);
-    CHECK(parse({"--jitter-ms", "-1"}, options) == 2);
-    CHECK(parse({"--sharing", "maybe"}, options) == 2);
-    CHECK(parse({"--no-such-option"}, options) == 2);
-    CHECK(parse({"--ticks", "-5"}, options) == 2);
-    CHECK(parse({"--ticks", "1000001"}, options) == 2);
-    CHECK(parse({"--clients", "010"}, options) == 2);
-    CHECK(parse({"--json", ""}, options) == 2);
-    CHECK(parse({"--help"}, options) == 0);
+    CHECK(status_of({"--clients", "0"}) == 2);
+    CHECK(status_of({"--clients", "x"}) == 2);
+    CHECK(status_of({"--loss", "1.5"}) == 2);
+    CHECK(status_of({"--loss", "nan"}) == 2);
+    CHECK(status_of({"--jitter-ms", "-1"}) == 2);
+    CHECK(status_of({"--sharing", "maybe"}) == 2);
+    CHECK(status_of({"--no-such-option"}) == 2);
+    CHECK(status_of({"--ticks", "-5"}) == 2);
+    CHECK(status_of({"--ticks", "1000001"}) == 2);
+    CHECK(status_of({"--clients", "010"}) == 2);
+    CHECK(status_of({"--json", ""}) == 2);
+    CHECK(status_of({"--help"}) == 0);
 }

@@ -10,6 +10,8 @@
 #include <replayout/reflection/type_builder.h>
 
 #include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "support/checks/catch.h"
@@ -23,27 +25,22 @@ struct Lamp {
     std::uint32_t colour = 0;
 };
 
-[[nodiscard]] Result<const Type*> declare_lamp(TypeRegistry& registry) {
-    return class_builder<Lamp>(registry, "Lamp").property<&Lamp::colour>().build();
+[[nodiscard]] RotatingClass<Lamp> lamps(std::string name = "Lamp") {
+    return {
+        .declare =
+            [name = std::move(name)](TypeRegistry& registry) {
+                return class_builder<Lamp>(registry, name).property<&Lamp::colour>().build();
+            },
+        .change = [](Lamp& lamp, std::uint32_t, std::uint64_t) { ++lamp.colour; },
+        .object_count = 50,
+        .period_ticks = 5,
+    };
 }
-
-[[nodiscard]] Result<const Type*> declare_nothing(TypeRegistry& registry) {
-    return class_builder<Lamp>(registry, "").property<&Lamp::colour>().build();
-}
-
-class LampWorkload final : public RotatingWorkload<Lamp> {
-  public:
-    explicit LampWorkload(ClassLayout::Declare declare = declare_lamp)
-        : RotatingWorkload(declare, 50, 1) {}
-
-  private:
-    void change(Lamp& lamp, std::uint32_t, std::uint64_t) override { ++lamp.colour; }
-};
 
 }  // namespace
 
 TEST_CASE("ServerSession: a tick sends a rotating fifth to everyone", "[bench][server_session]") {
-    LampWorkload workload;
+    RotatingWorkload<Lamp> workload(lamps());
     ServerSession session({.connections = 3, .crowded_ticks = 10}, workload);
     REQUIRE(session.error().empty());
     const NetStats before = session.stats();
@@ -60,7 +57,7 @@ TEST_CASE("ServerSession: a tick sends a rotating fifth to everyone", "[bench][s
 }
 
 TEST_CASE("ServerSession: a class that cannot be is the error", "[bench][server_session]") {
-    LampWorkload workload(declare_nothing);
+    RotatingWorkload<Lamp> workload(lamps(""));
     CHECK_FALSE(ServerSession({.connections = 1}, workload).error().empty());
 }
 
@@ -87,7 +84,7 @@ TEST_CASE("ServerSession: what is lost is repeated, and arrives when nothing is 
 
 TEST_CASE("ServerSession: each time that loss is set the same packets are lost",
           "[bench][server_session]") {
-    LampWorkload workload;
+    RotatingWorkload<Lamp> workload(lamps());
     ServerSession session({.connections = 4, .crowded_ticks = 10}, workload);
     REQUIRE(session.error().empty());
     std::vector<std::uint64_t> blocks;

@@ -3,6 +3,7 @@
 
 #include "match/battle/printable.h"
 #include "match/guests/match_guest.h"
+#include "support/command_line.h"
 #include "support/report_text.h"
 
 #include <nlohmann/json.hpp>
@@ -74,8 +75,8 @@ std::string to_json(const MatchOptions& options, const GuestsResult& result) {
     json["clients"] = options.clients;
     json["ticks"] = result.ticks;
     json["seed"] = options.seed;
-    json["push"] = options.is_push_based ? "on" : "off";
-    json["quantise"] = options.is_quantised ? "on" : "off";
+    json["push"] = bench::on_or_off(options.is_push_based);
+    json["quantise"] = bench::on_or_off(options.is_quantised);
     json["converged"] = result.is_good(options);
     json["clients_joined"] = result.clients_joined;
     json["clients_equal"] = result.clients_equal;

@@ -14,7 +14,9 @@
 
 namespace replayout::match {
 
+using bench::add_choice;
 using bench::add_switch;
+using bench::Choice;
 using bench::number;
 
 namespace {
@@ -26,6 +28,15 @@ constexpr std::uint32_t clients_max = 1'024;
 constexpr std::uint32_t ticks_max = 1'000'000;
 
 constexpr std::uint32_t workers_max = 16;
+
+constexpr Choice<MatchInterest> interests[] = {{"all", MatchInterest::All},
+                                               {"grid", MatchInterest::Grid},
+                                               {"distance", MatchInterest::Distance}};
+
+constexpr Choice<MatchTransport> transports[] = {{"loopback", MatchTransport::Loopback},
+                                                 {"udp", MatchTransport::Udp},
+                                                 {"enet", MatchTransport::Enet},
+                                                 {"websocket", MatchTransport::WebSocket}};
 
 /// What a server takes for one: NetConfig knows.
 [[nodiscard]] CLI::Validator cap() {
@@ -69,16 +80,6 @@ void add_network_options(CLI::App& app, MatchOptions& options) {
         ->capture_default_str();
 }
 
-/// What is asked for by words.
-struct Words {
-    std::string sharing = "on";
-    std::string twin = "on";
-    std::string push = "off";
-    std::string quantise = "off";
-    std::string interest = "all";
-    std::string transport = "loopback";
-};
-
 void add_match_options(CLI::App& app, MatchOptions& options) {
     app.add_option("--seed", options.seed, "of the network and of the battle")
         ->check(number(0, 9e18))
@@ -101,15 +102,12 @@ void add_match_options(CLI::App& app, MatchOptions& options) {
         ->capture_default_str();
 }
 
-void add_interest_options(CLI::App& app, MatchOptions& options, Words& words) {
-    app.add_option(
-           "--interest", words.interest,
-           "who has what. all: everybody has all; distance: of what has a position, what is "
-           "within --radius of the client's player; grid: what is in cells within that of "
-           "its player's. Clients take turns with the players of the recordings, and are "
-           "then to hold what they may see, and nothing else")
-        ->check(CLI::IsMember({"all", "grid", "distance"}))
-        ->capture_default_str();
+void add_interest_options(CLI::App& app, MatchOptions& options) {
+    add_choice(app, "--interest", options.interest, interests,
+               "who has what. all: everybody has all; distance: of what has a position, what is "
+               "within --radius of the client's player; grid: what is in cells within that of "
+               "its player's. Clients take turns with the players of the recordings, and are "
+               "then to hold what they may see, and nothing else");
     app.add_option("--radius", options.radius,
                    "with --interest grid or distance: how far a client sees, in the units of the "
                    "recording; the arena of the built-in battle is 128 wide")
@@ -117,17 +115,17 @@ void add_interest_options(CLI::App& app, MatchOptions& options, Words& words) {
         ->capture_default_str();
 }
 
-void add_switches(CLI::App& app, Words& words) {
-    bench::add_sharing(app, words.sharing);
+void add_switches(CLI::App& app, MatchOptions& options) {
+    bench::add_sharing(app, options.sharing);
     add_switch(
-        app, "--twin", words.twin,
+        app, "--twin", options.has_twin,
         "run a second server with --sharing off beside the first, or on if that is off, compare "
         "every packet, and report the times of both");
-    add_switch(app, "--push", words.push,
+    add_switch(app, "--push", options.is_push_based,
                "every field is push based: it is marked where the recording sets it, and compared "
                "nowhere else; the packets are the same");
     add_switch(
-        app, "--quantise", words.quantise,
+        app, "--quantise", options.is_quantised,
         "vec3f travels in hundredths, quatf by its smallest three; a client is then to hold, "
         "bit by bit, what the server's value becomes on that way (quantised and back), and "
         "the checksums are over that; fields that were never set likewise");
@@ -146,12 +144,10 @@ void add_worker_options(CLI::App& app, MatchOptions& options) {
         ->capture_default_str();
 }
 
-void add_wire_options(CLI::App& app, MatchOptions& options, Words& words) {
-    app.add_option("--transport", words.transport,
-                   "loopback: a simulated network within this process; udp, enet, websocket: "
-                   "sockets, of this process or, with --serve and --connect, of several")
-        ->check(CLI::IsMember({"loopback", "udp", "enet", "websocket"}))
-        ->capture_default_str();
+void add_wire_options(CLI::App& app, MatchOptions& options) {
+    add_choice(app, "--transport", options.transport, transports,
+               "loopback: a simulated network within this process; udp, enet, websocket: "
+               "sockets, of this process or, with --serve and --connect, of several");
     app.add_option("--serve", options.serve,
                    "ADDRESS:PORT: this process is the server alone. It waits until --clients have "
                    "joined, plays, and at the end has each tell what it holds");
@@ -264,20 +260,6 @@ void add_recording_options(CLI::App& app, MatchOptions& options) {
     return "";
 }
 
-void take_words(const Words& words, MatchOptions& options) {
-    options.transport = words.transport == "udp"         ? MatchTransport::Udp
-                        : words.transport == "enet"      ? MatchTransport::Enet
-                        : words.transport == "websocket" ? MatchTransport::WebSocket
-                                                         : MatchTransport::Loopback;
-    options.interest = words.interest == "grid"       ? MatchInterest::Grid
-                       : words.interest == "distance" ? MatchInterest::Distance
-                                                      : MatchInterest::All;
-    options.sharing = bench::sharing_level_of(words.sharing);
-    options.has_twin = words.twin == "on";
-    options.is_push_based = words.push == "on";
-    options.is_quantised = words.quantise == "on";
-}
-
 /// An option that was said and has no sense beside others.
 struct Misplaced {
     const char* option;
@@ -358,29 +340,11 @@ constexpr Misplaced not_alone[] = {
 }  // namespace
 
 const char* name_of(MatchTransport transport) noexcept {
-    switch (transport) {
-        case MatchTransport::Udp:
-            return "udp";
-        case MatchTransport::Enet:
-            return "enet";
-        case MatchTransport::WebSocket:
-            return "websocket";
-        case MatchTransport::Loopback:
-            break;
-    }
-    return "loopback";
+    return bench::word_of<MatchTransport>(transports, transport);
 }
 
 const char* name_of(MatchInterest interest) noexcept {
-    switch (interest) {
-        case MatchInterest::Grid:
-            return "grid";
-        case MatchInterest::Distance:
-            return "distance";
-        case MatchInterest::All:
-            break;
-    }
-    return "all";
+    return bench::word_of<MatchInterest>(interests, interest);
 }
 
 int parse_options(int argc, char** argv, MatchOptions& options) {
@@ -391,7 +355,6 @@ int parse_options(int argc, char** argv, MatchOptions& options) {
         "Exit status: 0 all equal, 1 some client differs or is missing, 2 bad arguments, or "
         "a file that cannot be read or written.",
         "replayout_match"};
-    Words words;
     app.add_option("TRACE", options.traces,
                    "recordings (.rtr.gz), played side by side; none: a built-in battle");
     app.add_option("--clients", options.clients, "number of clients")
@@ -399,16 +362,15 @@ int parse_options(int argc, char** argv, MatchOptions& options) {
         ->capture_default_str();
     add_network_options(app, options);
     add_match_options(app, options);
-    add_interest_options(app, options, words);
-    add_switches(app, words);
+    add_interest_options(app, options);
+    add_switches(app, options);
     add_worker_options(app, options);
-    add_wire_options(app, options, words);
+    add_wire_options(app, options);
     add_output_options(app, options);
     add_recording_options(app, options);
     if (const int status = bench::parse_command_line(app, argc, argv); status != bench::go_on) {
         return status;
     }
-    take_words(words, options);
     if (!check_wires(app, options)) {
         return bench::exit_unusable;
     }

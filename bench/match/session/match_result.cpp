@@ -15,6 +15,7 @@ namespace replayout::match {
 using bench::grouped;
 using bench::grouped_short;
 using bench::hex;
+using bench::on_or_off;
 using bench::print;
 using bench::ratio;
 
@@ -34,8 +35,8 @@ void report_world(std::string& text, const MatchOptions& options, const MatchRes
           grouped(result.play_seconds, 1).c_str());
     print(text, "  %-22s %s times, %s times left out; push %s, quantised %s\n", "objects compared",
           grouped(stats.replication.objects_compared).c_str(),
-          grouped(stats.replication.objects_skipped).c_str(), options.is_push_based ? "on" : "off",
-          options.is_quantised ? "on" : "off");
+          grouped(stats.replication.objects_skipped).c_str(), on_or_off(options.is_push_based),
+          on_or_off(options.is_quantised));
     print(text, "  %-22s %s, of which %s joined and %s equal\n", "clients",
           grouped(options.clients).c_str(), grouped(result.clients_joined).c_str(),
           grouped(result.clients_equal).c_str());
@@ -268,7 +269,6 @@ void report_memory(std::string& text, const MatchResult& result) {
 
 /// Each by its name on the command line, and as it may be said there.
 [[nodiscard]] nlohmann::ordered_json options_json(const MatchOptions& options) {
-    const auto on_or_off = [](bool is_on) { return is_on ? "on" : "off"; };
     return {{"traces", options.traces},
             {"clients", options.clients},
             {"loss", options.loss},
@@ -311,8 +311,8 @@ void add_verdict(nlohmann::ordered_json& json, const MatchOptions& options,
     json["transport"] = name_of(options.transport);
     json["role"] = options.serve.empty() ? "match" : "server";
     json["sharing"] = bench::name_of(options.sharing);
-    json["push"] = options.is_push_based ? "on" : "off";
-    json["quantise"] = options.is_quantised ? "on" : "off";
+    json["push"] = on_or_off(options.is_push_based);
+    json["quantise"] = on_or_off(options.is_quantised);
     json["played"] = result.is_played;
     json["objects_spawned"] = result.objects_spawned;
     json["objects_live"] = result.objects_live;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "match/session/match_server.h"
 
-#include "support/allocation_counter.h"
 #include "support/percentile.h"
+#include "support/stop_watch.h"
 
 #include <replayout/dump.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
@@ -148,13 +147,11 @@ void MatchServer::set_up_interest(NetDriver& driver) const {
 
 template <typename Call>
 void MatchServer::measure(Side& side, Call&& call) {
-    const std::uint64_t allocations = allocation_count();
-    const auto start = std::chrono::steady_clock::now();
+    const bench::AllocationWatch allocations;
+    const bench::StopWatch watch;
     call();
-    const auto end = std::chrono::steady_clock::now();
-    side.tick_allocations += allocation_count() - allocations;
-    side.tick_ns.back() += static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::nanoseconds>(end - start).count());
+    side.tick_ns.back() += watch.nanoseconds();
+    side.tick_allocations += allocations.count();
 }
 
 void MatchServer::begin_tick() {

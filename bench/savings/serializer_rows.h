@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The rows whose objects are of one class each, by what a game is made of.
+// The rows of structs that write themselves, and of the same data as members.
 #pragma once
 
 #include "savings/savings_row.h"
@@ -12,10 +12,5 @@ namespace replayout::bench {
 [[nodiscard]] SavingsRow costly_serializers();
 /// The data of the small serializers as quantised members.
 [[nodiscard]] SavingsRow plain_members(double loss = 0);
-[[nodiscard]] SavingsRow references();
-[[nodiscard]] SavingsRow strings();
-[[nodiscard]] SavingsRow arrays();
-[[nodiscard]] SavingsRow keyed_arrays();
-[[nodiscard]] SavingsRow fast_arrays();
 
 }  // namespace replayout::bench

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// What makes a row of the table of ./run savings: a class, how an object of it changes, and how
-// somebody would send that by hand. docs/performance.md, "Measure a class of your own", shows one.
+// A class, how an object of it changes, and how somebody would send that by hand: what benchmarks
+// play (rotating_workload.h), and what makes a row of the table of ./run savings.
+// docs/performance.md, "Measure a class of your own", shows one.
 #pragma once
 
 #include "support/class_layout.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <functional>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -32,20 +33,22 @@ class HandWriter {
     std::vector<std::byte> bytes_;
 };
 
-/// `Object` can be copied and compared by ==.
+/// For a row, `Object` can be copied and compared by ==.
 template <typename Object>
-struct RowClass {
+struct RotatingClass {
     const char* name = "";
     const char* changes = "";  ///< what changes in a tick, for people
     /// Registers the class and what it needs.
-    ClassLayout::Declare declare = nullptr;
+    ClassLayout::Declare declare;
     /// Gives the object other values than it had. `turn` grows by one from change to change.
-    void (*change)(Object& object, std::uint32_t index, std::uint64_t turn) = nullptr;
+    std::function<void(Object& object, std::uint32_t index, std::uint64_t turn)> change;
     /// Writes the values of `now` that are not those of `before`, and which they are.
     void (*write)(const Object& now, const Object& before, HandWriter& out) = nullptr;
     std::uint32_t object_count = 200;
     /// Each object changes in one of so many ticks: a divisor of object_count.
     std::uint32_t period_ticks = 1;
+    /// That change of an object.
+    std::uint32_t values = 1;
 };
 
 }  // namespace replayout::bench
