@@ -6,6 +6,7 @@
 //
 // 1,000 objects are those of a tick: what is read of each is in no nearer cache than the second.
 // One object, 1,000 times, is the path of instructions alone.
+#include "support/class_layout.h"
 #include "support/measurement.h"
 #include "support/no_references.h"
 
@@ -34,16 +35,23 @@ class CompareScene {
         : object_bytes_(object_bytes),
           object_count_(object_count),
           is_quantised_(is_quantised),
-          memory_(std::size_t{object_count} * object_bytes) {
-        error_ = make_layout();
+          memory_(std::size_t{object_count} * object_bytes),
+          // Of the archetype all bytes are zero, as those of the objects still are.
+          class_([this](TypeRegistry& registry) { return declare(registry); },
+                 {.archetype = memory_.data()}),
+          error_(class_.error()) {
         if (!error_.empty()) {
+            return;
+        }
+        if (class_.layout().runs().size() != 1) {
+            error_ = "all properties must make one run to compare";
             return;
         }
         for (std::uint32_t i = 0; i < object_count_; ++i) {
             // Every byte of a fresh object differs from its archetype, which is all zeros.
             std::memset(object(i), static_cast<int>(i % 251 + 1), object_bytes);
-            states_.push_back(
-                std::make_unique<ChangelistState>(*layout_, std::pmr::get_default_resource()));
+            states_.push_back(std::make_unique<ChangelistState>(class_.layout(),
+                                                                std::pmr::get_default_resource()));
         }
         if (update_all() != object_count_ || update_all() != 0) {
             error_ = "the first comparison must find every object changed, the second none";
@@ -100,9 +108,8 @@ class CompareScene {
     }
 
   private:
-    /// Returns why that failed, or nothing.
-    [[nodiscard]] std::string make_layout() {
-        DynamicTypeBuilder builder(registry_, TypeKind::Class, "Plain", object_bytes_, 8);
+    [[nodiscard]] Result<const Type*> declare(TypeRegistry& registry) const {
+        DynamicTypeBuilder builder(registry, TypeKind::Class, "Plain", object_bytes_, 8);
         for (std::uint32_t offset = 0; offset < object_bytes_; offset += block_bytes) {
             const std::string suffix = std::to_string(offset / block_bytes);
             builder.property("position" + suffix, PropertyKind::Vector, offset)
@@ -117,22 +124,7 @@ class CompareScene {
                 .property("state" + suffix, PropertyKind::UInt8, offset + 52, 4)
                 .property("score" + suffix, PropertyKind::Double, offset + 56);
         }
-        const Result<const Type*> type = builder.build();
-        if (!type) {
-            return type.error().message;
-        }
-        if (const Status status = registry_.freeze(); !status) {
-            return status.error().message;
-        }
-        const std::vector<std::byte> archetype(object_bytes_);
-        RepLayoutOptions options;
-        options.archetype = archetype.data();
-        Result<std::unique_ptr<RepLayout>> layout = RepLayout::create(registry_, **type, options);
-        if (!layout) {
-            return layout.error().message;
-        }
-        layout_ = std::move(*layout);
-        return layout_->runs().size() == 1 ? "" : "all properties must make one run to compare";
+        return builder.build();
     }
 
     [[nodiscard]] std::byte* object(std::uint32_t index) noexcept {
@@ -153,8 +145,7 @@ class CompareScene {
     std::uint32_t object_count_;
     bool is_quantised_;
     std::vector<std::byte> memory_;
-    TypeRegistry registry_;
-    std::unique_ptr<RepLayout> layout_;
+    ClassLayout class_;
     std::vector<std::unique_ptr<ChangelistState>> states_;
     NoReferences no_references_;
     ReplicationCounters counters_;

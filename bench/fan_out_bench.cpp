@@ -98,12 +98,10 @@ class World {
     [[nodiscard]] Yardstick& yardstick(YardstickKind kind, std::uint32_t moving) {
         std::unique_ptr<Yardstick>& yardstick = yardsticks_[static_cast<std::size_t>(kind)];
         if (yardstick == nullptr) {
-            YardstickSettings settings;
-            settings.kind = kind;
-            settings.pawns = objects_;
-            settings.connections = connections_;
-            settings.scene_seed = scene_seed;
-            yardstick = std::make_unique<Yardstick>(settings);
+            yardstick = std::make_unique<Yardstick>(YardstickSettings{.kind = kind,
+                                                                      .pawns = objects_,
+                                                                      .connections = connections_,
+                                                                      .scene_seed = scene_seed});
         }
         yardstick->set_moving_count(moving);
         for (std::uint32_t i = 0; i < warm_ticks; ++i) {

@@ -36,12 +36,10 @@ void BM_TickServer(benchmark::State& state) {
 }
 
 void run_yardstick(benchmark::State& state, YardstickKind kind) {
-    YardstickSettings settings;
-    settings.kind = kind;
-    settings.pawns = pawn_count;
-    settings.connections = connection_count_of(state);
-    settings.scene_seed = scene_seed;
-    Yardstick yardstick(settings);
+    Yardstick yardstick({.kind = kind,
+                         .pawns = pawn_count,
+                         .connections = connection_count_of(state),
+                         .scene_seed = scene_seed});
     run_yardstick(state, yardstick);
 }
 

@@ -24,9 +24,7 @@ constexpr double ticks_per_second = 1'000.0 / 33;
     settings.sharing = sharing_of(state.range(0));
     settings.config.bytes_per_second_max = cap;
     settings.crowded_ticks = 3 * WalkerWorkload::turn_ticks;  // each walks thrice
-    settings.interest.axes = InterestAxes::XY;
-    settings.interest.view_radius = view_radius;
-    settings.interest.cell_size = view_radius / 2;
+    settings.interest = WalkerWorkload::interest(view_radius);
     return sessions.at({state.range(0), state.range(1)}, settings,
                        [&] { return std::make_unique<WalkerWorkload>(state.range(1) != 0); });
 }

@@ -5,10 +5,6 @@
 
 #include <replayout/reflection/hash.h>
 
-#include <algorithm>
-#include <array>
-#include <cstring>
-
 namespace replayout::bench {
 
 AnsweringClients::AnsweringClients(std::uint32_t count, std::span<const std::byte> hello,
@@ -19,12 +15,7 @@ void AnsweringClients::answer() {
     clients_.answer();
     match::DatagramList& latest = answers_[due_];  // it was handed out, and is the last one now
     latest.clear();
-    std::array<std::byte, 1'200> buffer;
-    PeerId peer;
-    for (std::size_t size = clients_.receive(peer, buffer); size != nothing_received;
-         size = clients_.receive(peer, buffer)) {
-        latest.add(peer, std::span(buffer).first(size));
-    }
+    latest.add_all(clients_);
     due_ = (due_ + 1) % answers_.size();
     handed_out_ = 0;
 }
@@ -34,11 +25,7 @@ std::size_t AnsweringClients::hand_out(PeerId& peer, std::span<std::byte> buffer
     if (handed_out_ == due.entries().size()) {
         return nothing_received;
     }
-    const match::DatagramList::Entry& entry = due.entries()[handed_out_++];
-    const std::span<const std::byte> bytes = due.bytes(entry);
-    peer = entry.peer;
-    std::memcpy(buffer.data(), bytes.data(), std::min(bytes.size(), buffer.size()));
-    return std::min(bytes.size(), buffer.size());
+    return due.give(due.entries()[handed_out_++], peer, buffer);
 }
 
 void AnsweringClients::add_to_digest(PeerId peer, std::span<const std::byte> datagram) noexcept {

@@ -107,9 +107,7 @@ void set_ticks(CountedRunSettings& settings, std::uint32_t alone, std::uint32_t 
 }
 
 [[nodiscard]] std::unique_ptr<CountedGame> walkers_game(CountedRunSettings& settings) {
-    settings.interest.axes = InterestAxes::XY;
-    settings.interest.view_radius = walking_view_radius;
-    settings.interest.cell_size = walking_view_radius / 2;
+    settings.interest = WalkerWorkload::interest(walking_view_radius);
     return workload_game(std::make_unique<WalkerWorkload>(true, WalkerPlane::small()), 100, 100,
                          settings);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <utility>
 
 namespace replayout::bench {
@@ -38,31 +39,20 @@ constexpr std::string_view left_out_prefix = "left_out/";
     return json;
 }
 
-[[nodiscard]] std::vector<std::string_view> parts_of(std::string_view name) {
-    std::vector<std::string_view> parts;
-    while (true) {
-        const std::size_t end = name.find('/');
-        parts.push_back(name.substr(0, end));
-        if (end == std::string_view::npos) {
-            return parts;
-        }
-        name.remove_prefix(end + 1);
-    }
-}
-
 /// BM_Join/clients:16/objects:5000/iterations:1/manual_time: the last two say how, not what.
-void read_name(std::string_view name, Measurement& measurement) {
-    for (const std::string_view part : parts_of(name)) {
+void read_name(const std::string& name, Measurement& measurement) {
+    std::istringstream parts(name);
+    for (std::string part; std::getline(parts, part, '/');) {
         const std::size_t colon = part.find(':');
-        if (colon == std::string_view::npos) {
+        if (colon == std::string::npos) {
             if (part != "manual_time" && part != "real_time" && part != "process_time") {
                 measurement.family += measurement.family.empty() ? "" : "/";
                 measurement.family += part;
             }
             continue;
         }
-        const std::string_view key = part.substr(0, colon);
-        const std::string_view text = part.substr(colon + 1);
+        const std::string key = part.substr(0, colon);
+        const std::string text = part.substr(colon + 1);
         std::int64_t value = 0;
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
         const bool is_number = error == std::errc() && end == text.data() + text.size();
@@ -128,7 +118,7 @@ void read_left_out(const Json& context, std::vector<Measurement>& measurements) 
     for (const auto& [key, value] : context.items()) {
         if (key.starts_with(left_out_prefix) && value.is_string()) {
             Measurement measurement;
-            read_name(std::string_view(key).substr(left_out_prefix.size()), measurement);
+            read_name(key.substr(left_out_prefix.size()), measurement);
             measurement.left_out = value.get<std::string>();
             measurements.push_back(std::move(measurement));
         }

@@ -85,9 +85,7 @@ constexpr const char* element_of_arrays = "one of 32 elements of a fifth of 1,00
         game.alone_ticks = workload->ticks_until_warm();
         game.warm_ticks = 60;
         game.settings.config.bytes_per_second_max = 10'000;
-        game.settings.interest.axes = InterestAxes::XY;
-        game.settings.interest.view_radius = view_radius;
-        game.settings.interest.cell_size = view_radius / 2;
+        game.settings.interest = WalkerWorkload::interest(view_radius);
         game.game = std::make_unique<WorkloadGame>(std::move(workload));
         return game;
     };

@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace replayout::bench {
 
@@ -20,7 +21,8 @@ class ClassLayout {
     /// Registers what the class needs, and the class, which it returns.
     using Declare = std::function<Result<const Type*>(TypeRegistry& registry)>;
 
-    explicit ClassLayout(const Declare& declare, const RepLayoutOptions& options = {});
+    explicit ClassLayout(const Declare& declare, const RepLayoutOptions& options = {})
+        : error_(make(declare, options)) {}
 
     /// Why there is no layout; empty when there is one.
     [[nodiscard]] const std::string& error() const noexcept { return error_; }
@@ -37,6 +39,23 @@ class ClassLayout {
     }
 
   private:
+    /// Returns why there is none.
+    [[nodiscard]] std::string make(const Declare& declare, const RepLayoutOptions& options) {
+        const Result<const Type*> type = declare(registry_);
+        if (!type) {
+            return type.error().message;
+        }
+        if (const Status status = registry_.freeze(); !status) {
+            return status.error().message;
+        }
+        Result<std::unique_ptr<RepLayout>> layout = RepLayout::create(registry_, **type, options);
+        if (!layout) {
+            return layout.error().message;
+        }
+        layout_ = std::move(*layout);
+        return {};
+    }
+
     TypeRegistry registry_;
     std::unique_ptr<RepLayout> layout_;
     std::string error_;

@@ -41,6 +41,15 @@ class WalkerWorkload final : public Workload {
     /// Ticks until each has walked once.
     static constexpr std::uint32_t turn_ticks = 100;
 
+    /// A server's, whose clients see what is in cells within the radius.
+    [[nodiscard]] static InterestSettings interest(float view_radius) noexcept {
+        InterestSettings interest;
+        interest.axes = InterestAxes::XY;
+        interest.view_radius = view_radius;
+        interest.cell_size = view_radius / 2;
+        return interest;
+    }
+
     /// The plane has a multiple of 100 places.
     explicit WalkerWorkload(bool are_viewers_walking, const WalkerPlane& plane = {});
 

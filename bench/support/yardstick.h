@@ -39,6 +39,8 @@ class Yardstick {
     };
 
     explicit Yardstick(const YardstickSettings& settings);
+    Yardstick(const Yardstick&) = delete;
+    Yardstick& operator=(const Yardstick&) = delete;
 
     [[nodiscard]] std::uint32_t connection_count() const noexcept { return settings_.connections; }
     /// See PawnScene.

@@ -64,20 +64,10 @@ void add_times(std::string& text, const W1Options& options, const W1Result& resu
     add_method(text, options);
 }
 
-[[nodiscard]] std::uint64_t whole(double ns) noexcept {
-    return static_cast<std::uint64_t>(std::llround(ns));
-}
-
 void add_times(nlohmann::ordered_json& json, const W1Times& times) {
-    json["ours_ns"] = whole(times.ours_ns);
-    json["ours_compare_encode_ns"] = whole(times.ours_compare_encode_ns);
-    json["ours_assembly_ns"] = whole(times.ours_assembly_ns);
-    json["ours_dispatch_ns"] = whole(times.ours_dispatch_ns);
-    json["marking_ns"] = whole(times.marking_ns);
-    json["naive_poll_ns"] = whole(times.naive_poll_ns);
-    json["naive_dirty_ns"] = whole(times.naive_dirty_ns);
-    json["shared_once_ns"] = whole(times.shared_once_ns);
-    json["memcpy_ns"] = whole(times.memcpy_ns);
+    for (const W1Figure& figure : w1_figures) {
+        json[figure.name] = static_cast<std::uint64_t>(std::llround(times.*figure.ns));
+    }
     json["ratios"] = {
         {"ours_to_naive_poll", quotient(times.ours_ns, times.naive_poll_ns)},
         {"ours_to_naive_dirty", quotient(times.ours_ns, times.naive_dirty_ns)},

@@ -11,6 +11,8 @@
 #include "w1/w1_limits.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 #include <vector>
 
 namespace replayout::bench {
@@ -24,32 +26,15 @@ struct PawnServer {
     explicit PawnServer(const W1Options& options)
         : executor(options.workers),
           workload(options.objects, options.is_push_based, scene_seed),
-          session(settings_of(options), workload) {}
-
-    [[nodiscard]] ServerSessionSettings settings_of(const W1Options& options) {
-        ServerSessionSettings settings;
-        settings.connections = options.connections;
-        settings.sharing = options.sharing;
-        settings.executor = options.workers > 1 ? &executor : nullptr;
-        return settings;
-    }
+          session({.connections = options.connections,
+                   .sharing = options.sharing,
+                   .executor = options.workers > 1 ? &executor : nullptr},
+                  workload) {}
 
     ThreadExecutor executor;
     PawnWorkload workload;
     ServerSession session;
 };
-
-/// With a scene that has played as many ticks.
-[[nodiscard]] YardstickSettings yardstick_settings(YardstickKind kind, const W1Options& options,
-                                                   const ServerSession& session) {
-    YardstickSettings settings;
-    settings.kind = kind;
-    settings.pawns = options.objects;
-    settings.connections = options.connections;
-    settings.scene_seed = scene_seed;
-    settings.ticks_played = session.ticks_played();
-    return settings;
-}
 
 /// All of it, side by side.
 class Subjects {
@@ -57,34 +42,60 @@ class Subjects {
     Subjects(const W1Options& options, ServerSession& session)
         : options_(options),
           session_(session),
-          naive_poll_(yardstick_settings(YardstickKind::NaivePoll, options, session)),
-          naive_dirty_(yardstick_settings(YardstickKind::NaiveDirty, options, session)),
-          shared_once_(yardstick_settings(options.is_push_based ? YardstickKind::SharedOnceDirty
-                                                                : YardstickKind::SharedOncePoll,
-                                          options, session)),
+          yardsticks_{{
+              {&W1Times::naive_poll_ns, make(YardstickKind::NaivePoll)},
+              {&W1Times::naive_dirty_ns, make(YardstickKind::NaiveDirty)},
+              {&W1Times::shared_once_ns,
+               make(options.is_push_based ? YardstickKind::SharedOnceDirty
+                                          : YardstickKind::SharedOncePoll)},
+          }},
           floor_(options.connections, std::min(options.turn, options.ticks)) {}
 
     [[nodiscard]] W1Result run();
 
   private:
-    struct Times {
-        explicit Times(std::size_t ticks)
-            : ours(ticks),
-              compare_encode(ticks),
-              assembly(ticks),
-              dispatch(ticks),
-              marking(ticks),
-              naive_poll(ticks),
-              naive_dirty(ticks),
-              shared_once(ticks),
-              memcpy(ticks) {}
+    /// By figure.
+    class Times {
+      public:
+        explicit Times(std::size_t ticks) {
+            for (const W1Figure& figure : w1_figures) {
+                times_.emplace_back(figure.ns, TickTimes(ticks));
+            }
+        }
 
-        [[nodiscard]] W1Times medians();
+        void add(double W1Times::*figure, double seconds) {
+            for (auto& [ns, times] : times_) {
+                if (ns == figure) {
+                    times.add(seconds);
+                }
+            }
+        }
+        [[nodiscard]] W1Times medians() {
+            W1Times medians;
+            for (auto& [ns, times] : times_) {
+                medians.*ns = times.median();
+            }
+            return medians;
+        }
 
-        TickTimes ours, compare_encode, assembly, dispatch, marking, naive_poll, naive_dirty,
-            shared_once, memcpy;
+      private:
+        std::vector<std::pair<double W1Times::*, TickTimes>> times_;
     };
 
+    /// What is written by hand, and where its times go.
+    struct Turn {
+        double W1Times::*ns;
+        Yardstick yardstick;
+    };
+
+    /// With a scene that has played as many ticks as the server's.
+    [[nodiscard]] Yardstick make(YardstickKind kind) const {
+        return Yardstick({.kind = kind,
+                          .pawns = options_.objects,
+                          .connections = options_.connections,
+                          .scene_seed = scene_seed,
+                          .ticks_played = session_.ticks_played()});
+    }
     /// All ticks, in turns of so many.
     [[nodiscard]] W1Times play(std::uint32_t turn, W1Result& result);
     void take_turns(std::uint32_t tick_count, Times& times, W1Result& result);
@@ -93,33 +104,17 @@ class Subjects {
 
     const W1Options& options_;
     ServerSession& session_;
-    Yardstick naive_poll_;
-    Yardstick naive_dirty_;
-    Yardstick shared_once_;
+    std::array<Turn, 3> yardsticks_;
     PacketFloor floor_;
 };
 
-W1Times Subjects::Times::medians() {
-    W1Times medians;
-    medians.ours_ns = ours.median();
-    medians.ours_compare_encode_ns = compare_encode.median();
-    medians.ours_assembly_ns = assembly.median();
-    medians.ours_dispatch_ns = dispatch.median();
-    medians.marking_ns = marking.median();
-    medians.naive_poll_ns = naive_poll.median();
-    medians.naive_dirty_ns = naive_dirty.median();
-    medians.shared_once_ns = shared_once.median();
-    medians.memcpy_ns = memcpy.median();
-    return medians;
-}
-
 void Subjects::play_ours(Times& times, W1Result& result) {
     const TickCost cost = session_.tick();
-    times.ours.add(cost.seconds());
-    times.compare_encode.add(cost.first_packet_seconds);
-    times.assembly.add(cost.seconds() - cost.first_packet_seconds);
-    times.dispatch.add(cost.dispatch_seconds);
-    times.marking.add(cost.marking_seconds);
+    times.add(&W1Times::ours_ns, cost.seconds());
+    times.add(&W1Times::ours_compare_encode_ns, cost.first_packet_seconds);
+    times.add(&W1Times::ours_assembly_ns, cost.seconds() - cost.first_packet_seconds);
+    times.add(&W1Times::ours_dispatch_ns, cost.dispatch_seconds);
+    times.add(&W1Times::marking_ns, cost.marking_seconds);
     result.allocations += cost.allocations;
 }
 
@@ -128,17 +123,13 @@ void Subjects::take_turns(std::uint32_t tick_count, Times& times, W1Result& resu
         play_ours(times, result);
         floor_.note(i, session_.packets());
     }
-    for (std::uint32_t i = 0; i < tick_count; ++i) {
-        times.naive_poll.add(naive_poll_.tick().seconds);
+    for (auto& [ns, yardstick] : yardsticks_) {
+        for (std::uint32_t i = 0; i < tick_count; ++i) {
+            times.add(ns, yardstick.tick().seconds);
+        }
     }
     for (std::uint32_t i = 0; i < tick_count; ++i) {
-        times.naive_dirty.add(naive_dirty_.tick().seconds);
-    }
-    for (std::uint32_t i = 0; i < tick_count; ++i) {
-        times.shared_once.add(shared_once_.tick().seconds);
-    }
-    for (std::uint32_t i = 0; i < tick_count; ++i) {
-        times.memcpy.add(floor_.copy(i));
+        times.add(&W1Times::memcpy_ns, floor_.copy(i));
     }
 }
 
@@ -161,8 +152,9 @@ W1Result Subjects::run() {
     const PawnChanges pawn_changes = {changes.objects, changes.values};
     if (!session_.has_sent_all(before, changed)) {
         result.error = "the server did not send exactly what changed to everyone, once";
-    } else if (!naive_poll_.has_sent(pawn_changes) || !naive_dirty_.has_sent(pawn_changes) ||
-               !shared_once_.has_sent(pawn_changes)) {
+    } else if (!std::all_of(yardsticks_.begin(), yardsticks_.end(), [&](const Turn& turn) {
+                   return turn.yardstick.has_sent(pawn_changes);
+               })) {
         result.error = "a yardstick did not send exactly what changed to everyone, once";
     }
     return result;
@@ -176,7 +168,8 @@ void Subjects::count(const NetStats& before, const Changes& changes, W1Result& r
         return static_cast<double>(count) / whole;
     };
     result.bytes_per_connection = per(after.bytes_sent - before.bytes_sent, connection_ticks);
-    result.naive_bytes_per_connection = per(naive_dirty_.bytes_sent(), connection_ticks);
+    result.naive_bytes_per_connection =
+        per(yardsticks_[1].yardstick.bytes_sent(), connection_ticks);
     result.packets_per_tick = per(after.packets_sent - before.packets_sent, connection_ticks);
     result.packets_of_tick_max = session_.packets_of_tick_max();
     result.objects_per_tick = per(changes.objects, ticks);

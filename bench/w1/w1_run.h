@@ -37,6 +37,23 @@ struct W1Times {
     double memcpy_ns = 0;
 };
 
+/// Each time by its name among the figures, in their order.
+struct W1Figure {
+    const char* name;
+    double W1Times::*ns;
+};
+inline constexpr W1Figure w1_figures[] = {
+    {"ours_ns", &W1Times::ours_ns},
+    {"ours_compare_encode_ns", &W1Times::ours_compare_encode_ns},
+    {"ours_assembly_ns", &W1Times::ours_assembly_ns},
+    {"ours_dispatch_ns", &W1Times::ours_dispatch_ns},
+    {"marking_ns", &W1Times::marking_ns},
+    {"naive_poll_ns", &W1Times::naive_poll_ns},
+    {"naive_dirty_ns", &W1Times::naive_dirty_ns},
+    {"shared_once_ns", &W1Times::shared_once_ns},
+    {"memcpy_ns", &W1Times::memcpy_ns},
+};
+
 /// What is no time is of all ticks, the warm ones and the cold ones.
 struct W1Result {
     /// More than the workload is defined for: nothing was measured. Empty: it was.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "match/session/match_options.h"
 
+#include "bench/parsed_words.h"
 #include "match/guests/match_sockets.h"
 #include "support/checks/catch.h"
 
@@ -16,17 +17,9 @@ using namespace replayout::match;
 
 namespace {
 
-[[nodiscard]] int parse_texts(std::vector<std::string> texts, MatchOptions& options) {
-    texts.insert(texts.begin(), "replayout_match");
-    std::vector<char*> pointers;
-    for (std::string& text : texts) {
-        pointers.push_back(text.data());
-    }
-    return parse_options(static_cast<int>(pointers.size()), pointers.data(), options);
-}
-
 [[nodiscard]] int parse(std::initializer_list<const char*> arguments, MatchOptions& options) {
-    return parse_texts({arguments.begin(), arguments.end()}, options);
+    return replayout::test::parse_words(parse_options, {arguments.begin(), arguments.end()},
+                                        options);
 }
 
 [[nodiscard]] int status_of(std::initializer_list<const char*> arguments) {
@@ -37,7 +30,8 @@ namespace {
 /// Of arguments with spaces between them, and none within.
 [[nodiscard]] int parse_line(const std::string& line, MatchOptions& options) {
     std::istringstream words(line);
-    return parse_texts({std::istream_iterator<std::string>(words), {}}, options);
+    return replayout::test::parse_words(parse_options,
+                                        {std::istream_iterator<std::string>(words), {}}, options);
 }
 
 }  // namespace

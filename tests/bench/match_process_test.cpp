@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // replayout_match as whoever types it has it: what it exits with, and what it says of why.
+#include "bench/temporary_file.h"
 #include "match/guests/match_sockets.h"
 #include "support/checks/catch.h"
 #include "support/checks/child_process.h"
 
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -47,15 +47,14 @@ TEST_CASE("Match program: a recording that cannot be written is no client that d
 
 TEST_CASE("Match program: beyond the end of a recording there is nothing to show",
           "[bench][match_process]") {
-    const std::string path =
-        (std::filesystem::temp_directory_path() / "replayout_match_process_test.replay").string();
+    const TemporaryFile file("match.replay");
+    const std::string& path = file.path;
     REQUIRE(run_match({"--ticks", "30", "--clients", "1", "--quiet", "--record", path}).status ==
             0);
     CHECK(run_match({"--play", path, "--seek", "0.5"}).status == 0);
     const Outcome beyond = run_match({"--play", path, "--seek", "100"});
     CHECK(beyond.status == 2);
     CHECK(beyond.said.find(": --seek 100 is beyond its end, 1.") != std::string::npos);
-    (void)std::remove(path.c_str());
 }
 
 TEST_CASE("Match program: a server that nobody comes to says so", "[bench][match_process]") {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "match/session/match_session.h"
 
-#include "match/battle/battle.h"
+#include "bench/played_match.h"
 #include "match/judge/hit_rate.h"
-#include "match/session/progress.h"
 #include "support/checks/catch.h"
 #include "support/report_text.h"
 
@@ -13,31 +12,13 @@
 
 using namespace replayout;
 using namespace replayout::match;
+using replayout::test::battle_of;
+using replayout::test::played;
 
 namespace {
 
 [[nodiscard]] std::vector<Recording> two_battles(std::uint32_t ticks) {
-    BattleSettings settings;
-    settings.tick_count = ticks;
-    settings.player_count = 6;
-    std::vector<Recording> recordings;
-    recordings.push_back(make_battle(settings));
-    settings.seed = 2;
-    settings.tick_count = ticks / 2;
-    recordings.push_back(make_battle(settings));
-    return recordings;
-}
-
-[[nodiscard]] MatchResult play(const MatchOptions& options,
-                               const std::vector<Recording>& recordings) {
-    const auto schema =
-        MatchSchema::create(recordings, {options.is_push_based, options.is_quantised});
-    REQUIRE(schema);
-    const auto network = make_network(options);
-    REQUIRE(network);
-    MatchSession session(options, recordings, **schema, **network);
-    Progress progress("playing", session.tick_count(), true);
-    return session.run(progress);
+    return {battle_of(ticks), battle_of(ticks / 2, 2)};
 }
 
 [[nodiscard]] MatchOptions rough_options() {
@@ -57,7 +38,7 @@ TEST_CASE("MatchSession: two recordings side by side reach every client through 
           "[bench][match_session]") {
     const auto recordings = two_battles(240);
     const MatchOptions options = rough_options();
-    const MatchResult result = play(options, recordings);
+    const MatchResult result = played(options, recordings);
     INFO(result.first_difference << result.twin_difference);
     CHECK(result.is_good(options));
     CHECK(result.clients_equal == 5);
@@ -72,17 +53,17 @@ TEST_CASE("MatchSession: one seed gives the same packets twice, with sharing on 
     const auto recordings = two_battles(120);
     MatchOptions options = rough_options();
     options.has_twin = false;
-    const MatchResult first = play(options, recordings);
-    const MatchResult again = play(options, recordings);
+    const MatchResult first = played(options, recordings);
+    const MatchResult again = played(options, recordings);
     options.sharing = SharingLevel::Off;
-    const MatchResult unshared = play(options, recordings);
+    const MatchResult unshared = played(options, recordings);
     for (const SharingLevel level : {SharingLevel::Pieces, SharingLevel::Payloads}) {
         options.sharing = level;
-        CHECK(play(options, recordings).packets_digest == first.packets_digest);
+        CHECK(played(options, recordings).packets_digest == first.packets_digest);
     }
     options.sharing = SharingLevel::Bundles;
     options.seed = 2;
-    const MatchResult other_seed = play(options, recordings);
+    const MatchResult other_seed = played(options, recordings);
     CHECK(first.packets_digest == again.packets_digest);
     CHECK(first.packets_digest == unshared.packets_digest);
     CHECK(first.packets_digest != other_seed.packets_digest);
@@ -98,12 +79,12 @@ TEST_CASE("MatchSession: one, two or four workers give the same packets",
     options.owners_s = 0.5;
     options.interest = MatchInterest::Grid;
     options.executor_work_min = 0;
-    const MatchResult one = play(options, recordings);
+    const MatchResult one = played(options, recordings);
     CHECK(one.executor_rounds == 0);
     for (const std::uint32_t workers : {2u, 4u}) {
         INFO(workers);
         options.workers = workers;
-        const MatchResult result = play(options, recordings);
+        const MatchResult result = played(options, recordings);
         CHECK(result.is_good(options));
         CHECK(result.executor_rounds > result.ticks);
         CHECK(result.packets_digest == one.packets_digest);
@@ -120,7 +101,7 @@ TEST_CASE("MatchSession: clients that leave and come back, and owners that chang
     MatchOptions options = rough_options();
     options.churn_s = 0.5;
     options.owners_s = 0.5;
-    const MatchResult result = play(options, recordings);
+    const MatchResult result = played(options, recordings);
     INFO(result.first_difference << result.twin_difference);
     CHECK(result.is_good(options));
     CHECK(result.clients_equal == 5);
@@ -136,12 +117,12 @@ TEST_CASE("MatchSession: with interest clients hold what they are to have, and n
     const auto recordings = two_battles(240);
     MatchOptions options = rough_options();
     options.churn_s = 1;
-    const MatchResult all = play(options, recordings);
+    const MatchResult all = played(options, recordings);
     CHECK(all.pairs_relevant == all.pairs);
     for (const MatchInterest interest : {MatchInterest::Grid, MatchInterest::Distance}) {
         options.interest = interest;
         options.radius = 15;
-        const MatchResult result = play(options, recordings);
+        const MatchResult result = played(options, recordings);
         INFO(result.first_difference << result.twin_difference);
         CHECK(result.is_good(options));
         CHECK(result.clients_equal == 5);
@@ -160,7 +141,7 @@ TEST_CASE("MatchSession: interest is told of what has a position, and that nothi
     options.clients = 3;
     options.interest = MatchInterest::Distance;
     options.radius = 0.001;
-    const MatchResult battle = play(options, recordings);
+    const MatchResult battle = played(options, recordings);
     CHECK(battle.positioned_live > 0);
     CHECK(battle.positioned_live < battle.objects_live);
     CHECK(battle.pairs_positioned == 3 * battle.positioned_live);
@@ -176,14 +157,14 @@ TEST_CASE("MatchSession: interest is told of what has a position, and that nothi
     nowhere.begin_tick(0);
     nowhere.append_spawn(1, 0);
     const std::vector<Recording> without{nowhere};
-    const MatchResult unfiltered = play(options, without);
+    const MatchResult unfiltered = played(options, without);
     CHECK(unfiltered.positioned_spawned == 0);
     CHECK(unfiltered.pairs_relevant == unfiltered.pairs);
     CHECK(report(options, unfiltered).find("nothing was filtered") != std::string::npos);
 
     nowhere.classes = {{"Crate", {{"position", FieldType::Vec3f}}}};
     const std::vector<Recording> unseen{nowhere};
-    const MatchResult eyeless = play(options, unseen);
+    const MatchResult eyeless = played(options, unseen);
     CHECK(eyeless.positioned_spawned == 1);
     CHECK(eyeless.pairs_relevant == 0);
     CHECK(report(options, eyeless).find("no object is a player") != std::string::npos);
@@ -196,9 +177,9 @@ TEST_CASE("MatchSession: push based or polled, the packets are the same",
     for (const bool is_quantised : {false, true}) {
         options.is_quantised = is_quantised;
         options.is_push_based = false;
-        const MatchResult polled = play(options, recordings);
+        const MatchResult polled = played(options, recordings);
         options.is_push_based = true;
-        const MatchResult pushed = play(options, recordings);
+        const MatchResult pushed = played(options, recordings);
         INFO(pushed.first_difference << pushed.twin_difference);
         CHECK(pushed.is_good(options));
         CHECK(pushed.packets_digest == polled.packets_digest);
@@ -215,9 +196,9 @@ TEST_CASE("MatchSession: with quantisation clients hold what the server's values
           "[bench][match_session]") {
     const auto recordings = two_battles(120);
     MatchOptions options = rough_options();
-    const MatchResult raw = play(options, recordings);
+    const MatchResult raw = played(options, recordings);
     options.is_quantised = true;
-    const MatchResult quantised = play(options, recordings);
+    const MatchResult quantised = played(options, recordings);
     INFO(quantised.first_difference);
     CHECK(quantised.is_good(options));
     CHECK(quantised.clients_equal == 5);
@@ -230,9 +211,9 @@ TEST_CASE("MatchSession: counters of classes change no packet, and stand in repo
     const auto recordings = two_battles(90);
     MatchOptions options = rough_options();
     options.has_twin = false;
-    const MatchResult without = play(options, recordings);
+    const MatchResult without = played(options, recordings);
     options.is_counting_types = true;
-    const MatchResult with = play(options, recordings);
+    const MatchResult with = played(options, recordings);
     CHECK(with.packets_digest == without.packets_digest);
     CHECK(without.types.empty());
     REQUIRE_FALSE(with.types.empty());
@@ -262,7 +243,7 @@ TEST_CASE("MatchSession: most blocks are copied from another client's, and else 
     options.clients = 100;
     options.loss = 0.02;
     options.bandwidth_bytes_per_second = GENERATE(0u, 64'000u);
-    const MatchResult result = play(options, recordings);
+    const MatchResult result = played(options, recordings);
     CHECK(result.is_good(options));
     const ReplicationCounters& shared = result.stats.replication;
     CHECK(shared.block_hits() == shared.payloads_reused);  // there are no calls
@@ -301,7 +282,7 @@ TEST_CASE("MatchSession: a cap far too small delays, and all is right in the end
     options.interest = GENERATE(MatchInterest::All, MatchInterest::Grid);
     options.radius = 15;
     options.bandwidth_bytes_per_second = GENERATE(1'800u, 8'000u);
-    const MatchResult result = play(options, recordings);
+    const MatchResult result = played(options, recordings);
     INFO(result.first_difference);
     CHECK(result.is_good(options));
     CHECK(result.stats.packets_lost > 0);
@@ -317,7 +298,7 @@ TEST_CASE(
     options.clients = 3;
     options.loss = 0;
     options.bandwidth_bytes_per_second = 6'000;
-    const MatchResult narrow = play(options, recordings);
+    const MatchResult narrow = played(options, recordings);
     INFO(narrow.first_difference);
     CHECK(narrow.is_good(options));
     CHECK(narrow.staleness.sample_count > 1'000);
@@ -340,7 +321,7 @@ TEST_CASE(
     CHECK(json["cap_waiting_time_share"].get<double>() > 0.8);
 
     options.bandwidth_bytes_per_second = 1'000'000;
-    const MatchResult wide = play(options, recordings);
+    const MatchResult wide = played(options, recordings);
     CHECK(wide.is_good(options));
     CHECK(wide.staleness.p99 < narrow.staleness.p99);
     CHECK(wide.staleness.worst < narrow.staleness.worst);
@@ -350,12 +331,12 @@ TEST_CASE(
     // What a client is not to have is not out of date there.
     options.interest = MatchInterest::Grid;
     options.radius = 10;
-    const MatchResult near = play(options, recordings);
+    const MatchResult near = played(options, recordings);
     CHECK(near.is_good(options));
     CHECK(near.staleness.sample_count < wide.staleness.sample_count);
     CHECK(near.staleness.worst < 60);
     options.bandwidth_bytes_per_second = 0;
-    CHECK(report(options, play(options, recordings)).find("out of date") == std::string::npos);
+    CHECK(report(options, played(options, recordings)).find("out of date") == std::string::npos);
 }
 
 TEST_CASE("MatchSession: a match too short to tell how old things are says so",
@@ -365,7 +346,7 @@ TEST_CASE("MatchSession: a match too short to tell how old things are says so",
     options.clients = 3;
     options.ticks = 3;
     options.bandwidth_bytes_per_second = 5'000;
-    const MatchResult result = play(options, recordings);
+    const MatchResult result = played(options, recordings);
     CHECK(result.is_good(options));
     CHECK(result.staleness.sample_count == 0);
     const std::string text = report(options, result);
@@ -390,7 +371,7 @@ TEST_CASE("MatchSession: the figures name every option, so that they can be had 
     options.interest = MatchInterest::Grid;
     options.radius = 12.5;
     options.sharing = SharingLevel::Payloads;
-    const auto json = nlohmann::json::parse(to_json(options, play(options, recordings)));
+    const auto json = nlohmann::json::parse(to_json(options, played(options, recordings)));
     const auto& told = json["options"];
     CHECK(told["traces"] == nlohmann::json::array({"some.rtr.gz"}));
     CHECK(told["clients"] == 5);
@@ -450,7 +431,7 @@ TEST_CASE("MatchSession: classes with repeated and empty names are told apart",
     MatchOptions options;
     options.clients = 2;
     const std::vector<Recording> recordings{recording};
-    const MatchResult result = play(options, recordings);
+    const MatchResult result = played(options, recordings);
     INFO(result.first_difference);
     CHECK(result.is_good(options));
     CHECK(result.objects_live == 2);

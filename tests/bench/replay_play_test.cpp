@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "match/session/replay_play.h"
 
+#include "bench/played_match.h"
+#include "bench/temporary_file.h"
 #include "match/battle/battle.h"
 #include "match/battle/match_world.h"
 #include "match/recording/recorded_match.h"
 #include "match/recording/replay_file.h"
-#include "match/session/match_network.h"
-#include "match/session/match_session.h"
-#include "match/session/progress.h"
+#include "match/session/match_drivers.h"
 #include "support/checks/catch.h"
 
 #include <replayout/netdriver/loopback_transport.h>
@@ -19,7 +19,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -27,28 +26,15 @@
 
 using namespace replayout;
 using namespace replayout::match;
+using replayout::test::battle_of;
+using replayout::test::played;
+using replayout::test::schema_of;
+using replayout::test::TemporaryFile;
 
 namespace {
 
-/// A file that goes with the test.
-struct TemporaryFile {
-    TemporaryFile()
-        : path((std::filesystem::temp_directory_path() /
-                ("replayout_replay_" + std::to_string(reinterpret_cast<std::uintptr_t>(this))))
-                   .string()) {}
-    ~TemporaryFile() { (void)std::remove(path.c_str()); }
-    TemporaryFile(const TemporaryFile&) = delete;
-    TemporaryFile& operator=(const TemporaryFile&) = delete;
-
-    std::string path;
-};
-
 [[nodiscard]] std::vector<Recording> small_battle() {
-    BattleSettings settings;
-    settings.seed = 3;
-    settings.tick_count = 150;
-    settings.player_count = 6;
-    return {make_battle(settings)};
+    return {battle_of(150, 3)};
 }
 
 [[nodiscard]] MatchResult record(const std::vector<Recording>& recordings, MatchOptions options,
@@ -57,14 +43,7 @@ struct TemporaryFile {
     options.traces = {"a trace"};
     options.clients = 2;
     options.checkpoints_s = 1;
-    const auto schema =
-        MatchSchema::create(recordings, {options.is_push_based, options.is_quantised});
-    REQUIRE(schema);
-    const auto network = make_network(options);
-    REQUIRE(network);
-    MatchSession session(options, recordings, **schema, **network);
-    Progress progress("playing", session.tick_count(), true);
-    return session.run(progress);
+    return played(options, recordings);
 }
 
 }  // namespace
@@ -173,21 +152,18 @@ TEST_CASE("Replay of a match: a place beyond its end is refused, its end as it i
 TEST_CASE("Replay of a match: of a battle is made what the file can have, whatever it says",
           "[bench][replay_play]") {
     std::vector<Recording> recordings = small_battle();
-    const auto schema = MatchSchema::create(recordings, {});
-    REQUIRE(schema);
     MatchOptions options;
     options.seed = 3;
+    const auto schema = schema_of(recordings, options);
     recordings[0].object_count = 0xFFFF'FFFF;
     const std::vector<std::byte> data =
         encode_recorded_match(options, recordings, 0xFFFF'FFFF'FFFF'FFFF);
     TemporaryFile file;
     {
         LoopbackNetwork network(LoopbackSettings(), std::pmr::get_default_resource());
-        MatchWorld world(**schema);
+        MatchWorld world(*schema);
         NetDriver server(NetDriverSettings(), network.endpoint(PeerId{1}), world);
-        for (const auto& match_class : (*schema)->classes()) {
-            REQUIRE(server.add_layout(*match_class->layout));
-        }
+        REQUIRE(add_match_layouts(*schema, server));
         REQUIRE(server.listen());
         ReplayFileSink sink(file.path);
         ReplayRecorderSettings settings;
@@ -220,13 +196,7 @@ TEST_CASE("Replay of a match: a battle that was cut off is judged up to there",
     options.seed = 1;
     options.clients = 1;
     options.record_path = file.path;
-    const auto schema = MatchSchema::create(recordings, {});
-    REQUIRE(schema);
-    const auto network = make_network(options);
-    REQUIRE(network);
-    MatchSession session(options, recordings, **schema, **network);
-    Progress progress("playing", session.tick_count(), true);
-    (void)session.run(progress);
+    (void)played(options, recordings);
     MatchOptions play;
     play.play_path = file.path;
     CHECK(play_replay(play, {}).is_good());

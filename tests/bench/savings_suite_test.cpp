@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/parsed_words.h"
 #include "support/checks/catch.h"
 #include "support/command_line.h"
 
@@ -126,13 +127,8 @@ TEST_CASE("Savings: tables and files have each row, and say what failed", "[benc
 }
 
 TEST_CASE("Savings: a command line is read, or refused", "[bench][savings]") {
-    const auto parsed = [](std::vector<std::string> words, SavingsOptions& options) {
-        words.insert(words.begin(), "replayout_savings");
-        std::vector<char*> arguments;
-        for (std::string& word : words) {
-            arguments.push_back(word.data());
-        }
-        return parse_savings_options(static_cast<int>(arguments.size()), arguments.data(), options);
+    const auto parsed = [](const std::vector<std::string>& words, SavingsOptions& options) {
+        return test::parse_words(parse_savings_options, words, options);
     };
     SavingsOptions usual;
     CHECK(parsed({}, usual) == go_on);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "match/report/savings.h"
 
-#include "match/battle/battle.h"
+#include "bench/played_match.h"
 #include "match/report/call_costs.h"
-#include "match/session/match_play.h"
 #include "support/checks/catch.h"
 #include "support/checks/contains.h"
 
@@ -22,15 +21,6 @@ using replayout::test::contains;
 
 namespace {
 
-[[nodiscard]] std::vector<Recording> battle() {
-    BattleSettings settings;
-    settings.tick_count = 120;
-    settings.player_count = 6;
-    std::vector<Recording> recordings;
-    recordings.push_back(make_battle(settings));
-    return recordings;
-}
-
 [[nodiscard]] MatchOptions reporting_options() {
     MatchOptions options;
     options.clients = 5;
@@ -43,13 +33,7 @@ namespace {
 }
 
 [[nodiscard]] MatchResult play(const MatchOptions& options) {
-    const auto recordings = battle();
-    const auto schema =
-        MatchSchema::create(recordings, {options.is_push_based, options.is_quantised});
-    REQUIRE(schema);
-    Result<MatchResult> played = play_match(options, recordings, **schema);
-    REQUIRE(played);
-    MatchResult result = *std::move(played);
+    const MatchResult result = replayout::test::played(options, {replayout::test::battle_of(120)});
     INFO(result.first_difference << result.twin_difference);
     CHECK(result.is_good(options));
     return result;

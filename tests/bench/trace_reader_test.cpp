@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "match/recording/trace_reader.h"
 
+#include "bench/temporary_file.h"
 #include "match/recording/recording_builder.h"
 #include "support/checks/catch.h"
 #include "support/checks/contains.h"
@@ -8,7 +9,6 @@
 #include "support/checks/trace_writer.h"
 
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -18,6 +18,7 @@ namespace {
 
 using namespace replayout::match;
 using replayout::test::contains;
+using replayout::test::TemporaryFile;
 using replayout::testing::encode_trace;
 using replayout::testing::error_of;
 using replayout::testing::gzip;
@@ -48,29 +49,6 @@ const std::vector<ClassInfo> all_types{{"All",
 [[nodiscard]] TraceBytes one_object(std::uint32_t op_count) {
     return TraceBytes().header(1, 1).class_table(all_types).tick(0.0, op_count + 1).spawn(1, 0);
 }
-
-// A file of the given bytes that is gone with the test.
-class TempFile {
-  public:
-    explicit TempFile(std::string_view name)
-        : path_(std::filesystem::temp_directory_path() / name) {}
-    TempFile(std::string_view name, const std::vector<std::byte>& bytes) : TempFile(name) {
-        std::ofstream file(path_, std::ios::binary);
-        file.write(reinterpret_cast<const char*>(bytes.data()),
-                   static_cast<std::streamsize>(bytes.size()));
-    }
-    TempFile(const TempFile&) = delete;
-    TempFile& operator=(const TempFile&) = delete;
-    ~TempFile() {
-        std::error_code ignored;
-        std::filesystem::remove(path_, ignored);
-    }
-
-    [[nodiscard]] std::string path() const { return path_.string(); }
-
-  private:
-    std::filesystem::path path_;
-};
 
 }  // namespace
 
@@ -108,15 +86,15 @@ TEST_CASE("TraceReader: a trace of nothing is a trace", "[bench][trace_reader]")
 
 TEST_CASE("TraceReader: reads a file", "[bench][trace_reader]") {
     const TraceBytes trace = one_object(0).trailer(0, 1, 0);
-    const TempFile file("replayout_trace_reader_test.rtr.gz", gzip(trace.bytes()));
-    const ReadTraceResult result = read_trace(file.path());
+    const TemporaryFile file("trace.rtr.gz", gzip(trace.bytes()));
+    const ReadTraceResult result = read_trace(file.path);
     REQUIRE(std::holds_alternative<Recording>(result));
     CHECK(std::get<Recording>(result).object_count == 1);
 }
 
 TEST_CASE("TraceReader: what is no file is one clear line", "[bench][trace_reader]") {
-    const TempFile missing("replayout_trace_reader_test_\nmissing.rtr.gz");
-    const std::string message = error_of(read_trace(missing.path()));
+    const TemporaryFile missing("\nmissing.rtr.gz");
+    const std::string message = error_of(read_trace(missing.path));
     CHECK(contains(message, "_?missing.rtr.gz: no such file"));
     CHECK_FALSE(contains(message, "\n"));
 
@@ -124,10 +102,10 @@ TEST_CASE("TraceReader: what is no file is one clear line", "[bench][trace_reade
     CHECK(contains(error_of(read_trace(directory)), "is a directory"));
     CHECK(contains(error_of(read_trace("")), "no such file"));
 
-    const TempFile empty("replayout_trace_reader_test_empty.rtr.gz", {});
-    CHECK(error_of(read_trace(empty.path())) == empty.path() + ": is empty");
-    const TempFile text("replayout_trace_reader_test_text.rtr.gz", one_object(0).bytes());
-    CHECK(error_of(read_trace(text.path())) == text.path() + ": is not a gzip file");
+    const TemporaryFile empty("empty.rtr.gz", {});
+    CHECK(error_of(read_trace(empty.path)) == empty.path + ": is empty");
+    const TemporaryFile text("text.rtr.gz", one_object(0).bytes());
+    CHECK(error_of(read_trace(text.path)) == text.path + ": is not a gzip file");
 }
 
 TEST_CASE("TraceReader: an error names file, tick and byte", "[bench][trace_reader]") {

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <initializer_list>
 #include <string>
-#include <vector>
 
+#include "bench/parsed_words.h"
 #include "support/checks/catch.h"
 #include "support/yardstick.h"
 
@@ -33,13 +33,7 @@ constexpr std::uint32_t values_per_tick = 20 * 7 + 2;
 }
 
 [[nodiscard]] int parse(std::initializer_list<const char*> arguments, W1Options& options) {
-    std::vector<std::string> texts{"replayout_w1"};
-    texts.insert(texts.end(), arguments.begin(), arguments.end());
-    std::vector<char*> pointers;
-    for (std::string& text : texts) {
-        pointers.push_back(text.data());
-    }
-    return parse_w1_options(static_cast<int>(pointers.size()), pointers.data(), options);
+    return test::parse_words(parse_w1_options, {arguments.begin(), arguments.end()}, options);
 }
 
 }  // namespace

@@ -2,11 +2,10 @@
 //
 // Matches over sockets of this machine: in one process, and with clients that know nothing of the
 // server but what it sends.
-#include "match/battle/battle.h"
+#include "bench/played_match.h"
 #include "match/guests/match_guests.h"
 #include "match/guests/match_sockets.h"
 #include "match/session/match_host.h"
-#include "match/session/match_session.h"
 #include "match/session/progress.h"
 #include "support/checks/catch.h"
 
@@ -21,6 +20,9 @@
 
 using namespace replayout;
 using namespace replayout::match;
+using replayout::test::battle_of;
+using replayout::test::played;
+using replayout::test::schema_of;
 
 namespace {
 
@@ -43,20 +45,7 @@ constexpr MatchTransport over_sockets[] = {MatchTransport::Udp, MatchTransport::
 }
 
 [[nodiscard]] std::vector<Recording> battle(std::uint32_t ticks, std::uint64_t seed = 1) {
-    BattleSettings settings;
-    settings.tick_count = ticks;
-    settings.player_count = 6;
-    settings.seed = seed;
-    std::vector<Recording> recordings;
-    recordings.push_back(make_battle(settings));
-    return recordings;
-}
-
-[[nodiscard]] std::unique_ptr<MatchSchema> schema_of(const std::vector<Recording>& recordings,
-                                                     const MatchOptions& options) {
-    auto schema = MatchSchema::create(recordings, {options.is_push_based, options.is_quantised});
-    REQUIRE(schema);
-    return *std::move(schema);
+    return {battle_of(ticks, seed)};
 }
 
 /// Both sides of a match, each on a thread of its own.
@@ -102,16 +91,6 @@ struct Sides {
     return result;
 }
 
-[[nodiscard]] MatchResult play_here(const MatchOptions& options,
-                                    const std::vector<Recording>& recordings) {
-    const auto schema = schema_of(recordings, options);
-    const auto network = make_network(options);
-    REQUIRE(network);
-    MatchSession session(options, recordings, *schema, **network);
-    Progress progress("playing", session.tick_count(), true);
-    return session.run(progress);
-}
-
 }  // namespace
 
 TEST_CASE("Wires: one seed and recording give the same packets over every transport",
@@ -124,13 +103,13 @@ TEST_CASE("Wires: one seed and recording give the same packets over every transp
     options.jitter_ms = 0;
     options.churn_s = 1;
     options.owners_s = 0.5;
-    const MatchResult expected = play_here(options, recordings);
+    const MatchResult expected = played(options, recordings);
     REQUIRE(expected.is_good(options));
     REQUIRE(expected.stats.replication.blocks_sent > 1'000);
     for (const MatchTransport transport : usable_transports()) {
         CAPTURE(name_of(transport));
         options.transport = transport;
-        const MatchResult result = play_here(options, recordings);
+        const MatchResult result = played(options, recordings);
         INFO(result.first_difference << result.twin_difference);
         CHECK(result.is_good(options));
         CHECK(result.packets_digest == expected.packets_digest);

@@ -213,6 +213,16 @@ const MatchClass& MatchSchema::of(const RepLayout& layout) const noexcept {
     return *classes_by_layout_.at(&layout);
 }
 
+ObjectHandle MatchSchema::target_of(const MatchClass::Field& field, std::uint32_t recording_index,
+                                    std::span<const std::byte> value) const noexcept {
+    if (field.type != FieldType::ObjectRef) {
+        return {};
+    }
+    std::uint32_t id = 0;
+    std::memcpy(&id, value.data(), sizeof(id));
+    return server_handle(recording_index, id);
+}
+
 MatchObject::MatchObject(const MatchClass& match_class)
     : class_(match_class), bytes_(std::make_unique<std::byte[]>(match_class.size)) {
     for (const MatchClass::Field& field : class_.fields) {
@@ -297,19 +307,11 @@ void MatchWorld::remove(ObjectHandle handle) {
     objects_.erase(handle.value);
 }
 
-const MatchClass::Field& MatchWorld::set(const MatchSchema& schema, std::uint32_t recording_index,
-                                         const Recording& recording, const Op& op) {
-    MatchObject& object = *find(schema.server_handle(recording_index, op.object));
+void MatchWorld::set(std::uint32_t recording_index, const Recording& recording, const Op& op) {
+    MatchObject& object = *find(schema_.server_handle(recording_index, op.object));
     const MatchClass::Field& field = object.match_class().fields[op.class_or_field];
     const auto value = recording.value(op);
-    ObjectHandle target;
-    if (field.type == FieldType::ObjectRef) {
-        std::uint32_t id = 0;
-        std::memcpy(&id, value.data(), sizeof(id));
-        target = schema.server_handle(recording_index, id);
-    }
-    object.set(field, value, target);
-    return field;
+    object.set(field, value, schema_.target_of(field, recording_index, value));
 }
 
 MatchObject* MatchWorld::find(ObjectHandle handle) const noexcept {

@@ -72,6 +72,10 @@ class MatchSchema {
                                              std::uint32_t id) const noexcept {
         return {id == 0 ? 0 : id_offsets_[recording_index] + id};
     }
+    /// Null where the field is no reference.
+    [[nodiscard]] ObjectHandle target_of(const MatchClass::Field& field,
+                                         std::uint32_t recording_index,
+                                         std::span<const std::byte> value) const noexcept;
 
   private:
     MatchSchema() = default;
@@ -135,9 +139,8 @@ class MatchWorld final : public NetWorld {
     MatchObject& add(ObjectHandle handle, const MatchClass& match_class);
     void remove(ObjectHandle handle);
     [[nodiscard]] MatchObject* find(ObjectHandle handle) const noexcept;
-    /// What an op of that kind of a recording sets, in the server's world. Returns the field.
-    const MatchClass::Field& set(const MatchSchema& schema, std::uint32_t recording_index,
-                                 const Recording& recording, const Op& op);
+    /// What an op of that kind of a recording sets, in the server's world.
+    void set(std::uint32_t recording_index, const Recording& recording, const Op& op);
     [[nodiscard]] std::size_t object_count() const noexcept { return objects_.size(); }
     /// Calls visit(handle, object), in no order.
     template <typename Visitor>

@@ -2,10 +2,9 @@
 #include "match/guests/match_guest.h"
 
 #include "match/battle/printable.h"
-#include "match/session/match_server.h"
+#include "match/session/match_drivers.h"
 
 #include <array>
-#include <memory_resource>
 #include <string>
 #include <utility>
 
@@ -18,8 +17,7 @@ constexpr ObjectHandle referee_handle{MatchWorld::other_handles};
 constexpr std::size_t difference_bytes_max = 200;
 
 [[nodiscard]] NetDriverSettings driver_settings(const MatchOptions& options, std::uint64_t seed) {
-    NetDriverSettings settings =
-        match_driver_settings(seed, SharingLevel::Bundles, std::pmr::get_default_resource());
+    NetDriverSettings settings = match_driver_settings(seed);
     set_timeout(options, settings.config);
     return settings;
 }
@@ -34,7 +32,7 @@ MatchGuest::MatchGuest(const MatchOptions& options, const MatchSchema& schema,
       world_(schema),
       driver_(driver_settings(options, seed), *transport_, world_) {
     world_.set_other(this);
-    add_match_layouts(schema_, driver_);
+    require(add_match_layouts(schema_, driver_));
     require(driver_.add_layout(referee_class.layout()));
     driver_.set_spawn_handler(referee_class.layout(), this);
     referee_.on_names = [this](const RefereeNames& names) {

@@ -78,11 +78,7 @@ class Endpoint final : public Transport {
         if (next_ == inbox_.size()) {
             return nothing_received;
         }
-        const DatagramList::Entry& entry = inbox_[next_++];
-        const auto bytes = inbox_bytes_.bytes(entry);
-        peer = entry.peer;
-        std::copy_n(bytes.begin(), std::min(bytes.size(), buffer.size()), buffer.begin());
-        return std::min(bytes.size(), buffer.size());
+        return inbox_bytes_.give(inbox_[next_++], peer, buffer);
     }
 
   private:

@@ -13,14 +13,10 @@
 // Ids are the server's to give, so what a client holds has names of the recording by these alone.
 #pragma once
 
-#include <replayout/netdriver/net_world.h>
-#include <replayout/reflection/error.h>
-#include <replayout/reflection/type_registry.h>
-#include <replayout/rep_layout.h>
+#include "support/class_layout.h"
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -63,11 +59,10 @@ class RefereeClass {
   public:
     RefereeClass();
 
-    [[nodiscard]] const RepLayout& layout() const noexcept { return *layout_; }
+    [[nodiscard]] const RepLayout& layout() const noexcept { return class_.layout(); }
 
   private:
-    TypeRegistry registry_;
-    std::unique_ptr<RepLayout> layout_;
+    bench::ClassLayout class_;
 };
 
 }  // namespace replayout::match

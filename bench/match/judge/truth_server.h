@@ -5,23 +5,22 @@
 // name the same things.
 #pragma once
 
-#include "match/battle/match_world.h"
 #include "match/judge/client_judge.h"
-#include "match/judge/end_state.h"
+#include "match/recording/recorded_world.h"
 #include "match/session/buffered_transport.h"
 
 #include <replayout/netdriver/net_driver.h>
 
 #include <cstdint>
 #include <map>
-#include <vector>
+#include <span>
 
 namespace replayout::match {
 
 class TruthServer {
   public:
     /// The recordings and the schema, made of them, must outlive it.
-    TruthServer(const std::vector<Recording>& recordings, const MatchSchema& schema);
+    TruthServer(std::span<const Recording> recordings, const MatchSchema& schema);
 
     /// Forward to behind that tick.
     void play_through(std::uint64_t tick);
@@ -29,17 +28,13 @@ class TruthServer {
     [[nodiscard]] ClientVerdict judge(const MatchWorld& world, const NetDriver& driver) const;
 
   private:
-    void play_tick();
-    void apply(std::uint32_t recording_index, const Op& op);
+    void tell(const RecordedChange& change);
 
-    const std::vector<Recording>& recordings_;
-    const MatchSchema& schema_;
+    RecordedWorld recorded_;
     BufferedTransport transport_;
-    MatchWorld world_;
     NetDriver driver_;
     std::map<std::uint64_t, NetObjectId> ids_;  // by server handle
-    std::vector<EndState> end_states_;
-    std::uint64_t tick_count_ = 0;  // that were played
+    std::uint64_t tick_count_ = 0;              // that were played
 };
 
 }  // namespace replayout::match

@@ -31,7 +31,7 @@ void RecordedWorld::apply(std::uint32_t recording_index, const Op& op) {
             world_.remove(handle);
             return;
         case OpKind::Set:
-            world_.set(schema_, recording_index, recordings_[recording_index], op);
+            world_.set(recording_index, recordings_[recording_index], op);
             return;
     }
 }

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <memory_resource>
 #include <numeric>
 
@@ -116,15 +115,9 @@ void for_each_set(std::span<const Recording> recordings, const MatchSchema& sche
                 classes[op.object] = op.class_or_field;
             } else if (op.kind == OpKind::Set) {
                 const std::size_t class_index = first_class + classes[op.object];
+                const auto& field = schema.classes()[class_index]->fields[op.class_or_field];
                 const auto value = recording.value(op);
-                ObjectHandle target;
-                if (schema.classes()[class_index]->fields[op.class_or_field].type ==
-                    FieldType::ObjectRef) {
-                    std::uint32_t id = 0;
-                    std::memcpy(&id, value.data(), sizeof(id));
-                    target = schema.server_handle(index, id);
-                }
-                set(class_index, op.class_or_field, value, target);
+                set(class_index, op.class_or_field, value, schema.target_of(field, index, value));
             }
         }
         first_class += recording.classes.size();

@@ -8,6 +8,7 @@
 #include <replayout/netdriver/transport.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <span>
@@ -32,9 +33,26 @@ class DatagramList {
         entries_.push_back({peer, bytes_.size(), datagram.size()});
         bytes_.insert(bytes_.end(), datagram.begin(), datagram.end());
     }
+    /// All that it has to give.
+    void add_all(Transport& transport) {
+        std::array<std::byte, 2'048> buffer;
+        PeerId peer;
+        for (std::size_t size = transport.receive(peer, buffer);
+             size != Transport::nothing_received; size = transport.receive(peer, buffer)) {
+            add(peer, std::span(buffer).first(size));
+        }
+    }
     [[nodiscard]] const std::vector<Entry>& entries() const noexcept { return entries_; }
     [[nodiscard]] std::span<const std::byte> bytes(const Entry& entry) const noexcept {
         return std::span(bytes_).subspan(entry.offset, entry.size);
+    }
+    /// As Transport::receive() has it.
+    [[nodiscard]] std::size_t give(const Entry& entry, PeerId& peer,
+                                   std::span<std::byte> buffer) const noexcept {
+        peer = entry.peer;
+        const std::size_t size = std::min(entry.size, buffer.size());
+        std::memcpy(buffer.data(), bytes(entry).data(), size);
+        return size;
     }
 
     friend bool operator==(const DatagramList& left, const DatagramList& right) noexcept {
@@ -72,11 +90,7 @@ class BufferedTransport final : public Transport {
         if (inbox_ == nullptr || next_ == inbox_->entries().size()) {
             return nothing_received;
         }
-        const DatagramList::Entry& entry = inbox_->entries()[next_++];
-        const auto bytes = inbox_->bytes(entry);
-        peer = entry.peer;
-        std::memcpy(buffer.data(), bytes.data(), std::min(bytes.size(), buffer.size()));
-        return std::min(bytes.size(), buffer.size());
+        return inbox_->give(inbox_->entries()[next_++], peer, buffer);
     }
 
   private:

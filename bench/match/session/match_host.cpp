@@ -6,7 +6,6 @@
 #include "support/report_text.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <thread>
 #include <utility>
@@ -72,12 +71,7 @@ bool MatchHost::receive() {
         std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start_).count();
     transport_.tick(now_);
     inbox_.clear();
-    std::array<std::byte, 2'048> buffer;
-    PeerId peer;
-    for (std::size_t size = transport_.receive(peer, buffer); size != Transport::nothing_received;
-         size = transport_.receive(peer, buffer)) {
-        inbox_.add(peer, std::span(buffer).first(size));
-    }
+    inbox_.add_all(transport_);
     server_.dispatch(inbox_, now_);
     return !inbox_.entries().empty();
 }

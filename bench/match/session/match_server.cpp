@@ -7,16 +7,11 @@
 #include <replayout/dump.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <iterator>
 
 namespace replayout::match {
 
 namespace {
-
-/// Two keep-alives may be late.
-constexpr double timeout_s_min = 3;
 
 [[nodiscard]] NetDriverSettings server_settings(const MatchOptions& options, SharingLevel sharing,
                                                 MemoryResource* resource, Executor& executor) {
@@ -60,38 +55,6 @@ constexpr double timeout_s_min = 3;
 
 }  // namespace
 
-NetDriverSettings match_driver_settings(std::uint64_t seed, SharingLevel sharing,
-                                        MemoryResource* resource) {
-    NetDriverSettings settings;
-    settings.resource = resource;
-    settings.seed = seed;
-    settings.sharing = sharing;
-    settings.is_keeping_names = true;  // for the judge
-    // A recording may hold whatever its format can: texts of 65,535 bytes, and a class of as many
-    // references.
-    settings.config.bunch_bytes_max = 128 * 1024;
-    settings.config.references_per_object_max = 65'536;
-    return settings;
-}
-
-void set_timeout(const MatchOptions& options, NetConfig& config) {
-    config.timeout_ms = static_cast<std::uint32_t>(
-        1e3 * std::clamp(options.timeout_s, timeout_s_min, match_timeout_s_max));
-}
-
-void add_match_layouts(const MatchSchema& schema, NetDriver& driver) {
-    for (const auto& match_class : schema.classes()) {
-        require(driver.add_layout(*match_class->layout));
-    }
-}
-
-void require(const Status& status) {
-    if (!status) {
-        std::fprintf(stderr, "%s\n", status.error().message.c_str());
-        std::abort();
-    }
-}
-
 MatchServer::Side::Side(const MatchOptions& options, SharingLevel sharing, MatchWorld& world,
                         Executor& executor)
     : transport(NetConfig().packet_bytes_max),
@@ -116,7 +79,7 @@ MatchServer::MatchServer(const MatchOptions& options, std::span<const Recording>
         result_.is_twin_equal = true;
     }
     for_each_side([&](Side& side) {
-        add_match_layouts(schema, side.driver);
+        require(add_match_layouts(schema, side.driver));
         side.tick_ns.reserve(tick_count_);
     });
 }

@@ -13,6 +13,7 @@
 #include "match/recording/recorded_world.h"
 #include "match/session/buffered_transport.h"
 #include "match/session/counted_executor.h"
+#include "match/session/match_drivers.h"
 #include "match/session/match_result.h"
 
 #include <replayout/netdriver/net_driver.h>
@@ -28,21 +29,6 @@
 #include <vector>
 
 namespace replayout::match {
-
-/// Of a tick of the match, in microseconds: 1/30 s.
-inline constexpr std::int64_t match_tick_us = 33'333;
-
-/// What all drivers of a match are made with, servers and clients.
-[[nodiscard]] NetDriverSettings match_driver_settings(std::uint64_t seed, SharingLevel sharing,
-                                                      MemoryResource* resource);
-/// Between processes: who is silent for as long as these wait for each other at all is given up,
-/// if that is less than match_timeout_s_max.
-void set_timeout(const MatchOptions& options, NetConfig& config);
-inline constexpr double match_timeout_s_max = 10;
-/// All classes of the match, to a driver that has not started.
-void add_match_layouts(const MatchSchema& schema, NetDriver& driver);
-/// Set-up that only a mistake of ours can make fail.
-void require(const Status& status);
 
 class MatchServer {
   public:

@@ -60,10 +60,9 @@ MatchSession::~MatchSession() = default;
 std::unique_ptr<MatchSession::Client> MatchSession::make_client(std::uint32_t index) {
     // Another seed than that of all others, who came before under this address or are there now.
     const std::uint64_t seed = options_.seed + index + 1 + replaced_count_ * clients_.size();
-    auto client = std::make_unique<Client>(
-        match_driver_settings(seed, SharingLevel::Bundles, std::pmr::get_default_resource()),
-        network_.endpoint(client_peer(index)), schema_);
-    add_match_layouts(schema_, client->driver);
+    auto client = std::make_unique<Client>(match_driver_settings(seed),
+                                           network_.endpoint(client_peer(index)), schema_);
+    require(add_match_layouts(schema_, client->driver));
     return client;
 }
 
@@ -117,7 +116,8 @@ void MatchSession::play_tick(std::uint64_t tick, bool has_ops) {
         next_churn_s_ += options_.churn_s;
         replace_client();
     }
-    read_inbox();
+    inbox_.clear();
+    inbox_.add_all(network_endpoint_);
     server_.begin_tick();
     server_.dispatch(inbox_, now_);
     if (has_ops) {
@@ -132,16 +132,6 @@ void MatchSession::play_tick(std::uint64_t tick, bool has_ops) {
         if (has_ops) {
             measure_staleness(tick);
         }
-    }
-}
-
-void MatchSession::read_inbox() {
-    inbox_.clear();
-    std::byte buffer[2'048];
-    PeerId peer;
-    for (std::size_t size = network_endpoint_.receive(peer, buffer);
-         size != Transport::nothing_received; size = network_endpoint_.receive(peer, buffer)) {
-        inbox_.add(peer, std::span(buffer).first(size));
     }
 }
 

@@ -58,7 +58,6 @@ class MatchSession {
 
     void play_tick(std::uint64_t tick, bool has_ops);
     void apply_ops(std::uint64_t tick);
-    void read_inbox();
     void deliver_outbox();
     void tick_clients(NetTime now);
 

@@ -7,13 +7,14 @@
 #include "match/judge/truth_server.h"
 #include "match/recording/recorded_match.h"
 #include "match/recording/replay_file.h"
+#include "match/session/match_drivers.h"
+#include "support/report_text.h"
 
 #include <replayout/netdriver/replay_player.h>
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <random>
 #include <stdexcept>
@@ -21,13 +22,13 @@
 
 namespace replayout::match {
 
+using bench::hex;
+using bench::print;
+
 namespace {
 
-// A tick of a match, see MatchSession.
-constexpr std::int64_t tick_us = 33'333;
-
 [[nodiscard]] NetTime time_of(std::uint64_t tick) noexcept {
-    return {static_cast<std::int64_t>(tick + 1) * tick_us};
+    return {static_cast<std::int64_t>(tick + 1) * match_tick_us};
 }
 
 [[nodiscard]] double seconds(NetTime time) noexcept {
@@ -36,9 +37,14 @@ constexpr std::int64_t tick_us = 33'333;
 
 [[nodiscard]] NetDriverSettings player_settings() {
     NetDriverSettings settings;
-    settings.config.bunch_bytes_max = 128 * 1024;
-    settings.config.references_per_object_max = 65'536;
+    settings.config = match_config();
     return settings;
+}
+
+void check_replay(const std::string& path, ReplayError error) {
+    if (error != ReplayError::None) {
+        throw std::runtime_error(path + ": " + std::string(to_string(error)));
+    }
 }
 
 /// A file, and a world that it is played into.
@@ -46,19 +52,11 @@ class Screen {
   public:
     Screen(std::string path, ReplaySource& source, const MatchSchema& schema)
         : path_(std::move(path)), world(schema), player(player_settings(), source, world) {
-        for (const auto& match_class : schema.classes()) {
-            if (const Status status = player.driver().add_layout(*match_class->layout); !status) {
-                throw std::runtime_error(status.error().message);
-            }
-        }
-        check(player.open());
+        check(add_match_layouts(schema, player.driver()));
+        check_replay(path_, player.open());
     }
 
-    void check(ReplayError error) const {
-        if (error != ReplayError::None) {
-            throw std::runtime_error(path_ + ": " + std::string(to_string(error)));
-        }
-    }
+    void seek(NetTime place) { check_replay(path_, player.seek(place)); }
 
   private:
     std::string path_;
@@ -74,7 +72,7 @@ class Screen {
     // A battle moves something in nearly every tick, and each frame has two digests at least.
     constexpr std::uint64_t frame_bytes = 32;
     const auto by_time = static_cast<std::uint64_t>(std::max<std::int64_t>(length_us, 0)) /
-                             static_cast<std::uint64_t>(tick_us) +
+                             static_cast<std::uint64_t>(match_tick_us) +
                          2;
     return std::max<std::uint64_t>(std::min({ticks, by_time, byte_count / frame_bytes}), 1);
 }
@@ -91,9 +89,7 @@ class Screen {
     }
     MatchWorld nothing(**no_classes);
     ReplayPlayer player(settings, source, nothing);
-    if (const ReplayError error = player.open(); error != ReplayError::None) {
-        throw std::runtime_error(path + ": " + std::string(to_string(error)));
-    }
+    check_replay(path, player.open());
     RecordedMatch match;
     if (!decode_recorded_match(player.game_data(), match)) {
         throw std::runtime_error(path + ": it is not the recording of a match");
@@ -166,7 +162,7 @@ class Screen {
 [[nodiscard]] ReplayVerdict judge(TruthServer& truth, const Screen& screen,
                                   std::uint64_t tick_count) {
     const std::int64_t shown = screen.player.time().microseconds;
-    const auto ticks = static_cast<std::uint64_t>(std::max<std::int64_t>(shown / tick_us, 1));
+    const auto ticks = static_cast<std::uint64_t>(std::max<std::int64_t>(shown / match_tick_us, 1));
     truth.play_through(std::min(ticks, tick_count) - 1);
     const ClientVerdict verdict = truth.judge(screen.world, screen.player.driver());
     return {verdict.crc32, verdict.server_crc32, verdict.difference};
@@ -182,8 +178,8 @@ void seek_at_random(const MatchOptions& options, TruthServer& truth, Screen& scr
     }
     std::sort(ticks.begin(), ticks.end());
     for (const std::uint64_t tick : ticks) {
-        screen.check(screen.player.seek(time_of(random() % tick_count)));
-        screen.check(screen.player.seek(time_of(tick)));
+        screen.seek(time_of(random() % tick_count));
+        screen.seek(time_of(tick));
         const ReplayVerdict verdict = judge(truth, screen, tick_count);
         ++result.seeks;
         result.seeks_equal += verdict.is_equal() ? 1u : 0u;
@@ -205,20 +201,13 @@ void seek_at_random(const MatchOptions& options, TruthServer& truth, Screen& scr
     NetTime place = player.start_time();
     place.microseconds += static_cast<std::int64_t>(*options.seek_s * 1e6);
     if (place.microseconds > player.end_time().microseconds + half_a_millisecond_us) {
-        char text[128];
-        std::snprintf(text, sizeof(text),
-                      ": --seek %.10g is beyond its end, %.3f s from its start%s", *options.seek_s,
-                      seconds(player.end_time()) - seconds(player.start_time()),
-                      player.is_whole() ? "" : ", where it is cut off");
-        throw std::runtime_error(options.play_path + text);
+        std::string text = options.play_path;
+        print(text, ": --seek %.10g is beyond its end, %.3f s from its start%s", *options.seek_s,
+              seconds(player.end_time()) - seconds(player.start_time()),
+              player.is_whole() ? "" : ", where it is cut off");
+        throw std::runtime_error(text);
     }
     return place;
-}
-
-[[nodiscard]] std::string hex(std::uint32_t value) {
-    char text[9];
-    std::snprintf(text, sizeof(text), "%08x", static_cast<unsigned>(value));
-    return text;
 }
 
 }  // namespace
@@ -260,12 +249,12 @@ ReplayResult play_replay(const MatchOptions& options, const std::vector<Recordin
         tick_count = std::min<std::uint64_t>(tick_count, longest);
     }
     const auto recorded_ticks = static_cast<std::uint64_t>(
-        std::max<std::int64_t>(player.end_time().microseconds, 0) / tick_us);
+        std::max<std::int64_t>(player.end_time().microseconds, 0) / match_tick_us);
     if (options.seeks > 0) {
         seek_at_random(options, *truth, screen,
                        std::clamp<std::uint64_t>(recorded_ticks, 1, tick_count), result);
     }
-    screen.check(screen.player.seek(place));
+    screen.seek(place);
     result.shown_s = seconds(player.time()) - result.start_s;
     result.objects = screen.world.object_count();
     result.world_crc32 = world_crc32(screen);
@@ -276,19 +265,14 @@ ReplayResult play_replay(const MatchOptions& options, const std::vector<Recordin
 }
 
 std::string report(const MatchOptions& options, const ReplayResult& result) {
-    char line[256];
     std::string text = "  " + printable(options.play_path) + "\n";
-    std::snprintf(line, sizeof(line),
-                  "  %.3f s recorded, %llu checkpoints%s; shown at %.3f s: %llu objects, checksum "
-                  "%s\n",
-                  result.end_s - result.start_s,
-                  static_cast<unsigned long long>(result.checkpoints),
-                  result.is_whole ? "" : ", cut off", result.shown_s,
-                  static_cast<unsigned long long>(result.objects), hex(result.world_crc32).c_str());
-    text += line;
+    print(text, "  %.3f s recorded, %s checkpoints%s; shown at %.3f s: %s objects, checksum %s\n",
+          result.end_s - result.start_s, std::to_string(result.checkpoints).c_str(),
+          result.is_whole ? "" : ", cut off", result.shown_s,
+          std::to_string(result.objects).c_str(), hex(result.world_crc32, 8).c_str());
     if (result.verdict.has_value()) {
-        text += "  as a match: " + hex(result.verdict->crc32) + ", the server had " +
-                hex(result.verdict->server_crc32) + "\n";
+        text += "  as a match: " + hex(result.verdict->crc32, 8) + ", the server had " +
+                hex(result.verdict->server_crc32, 8) + "\n";
     }
     if (result.seeks > 0) {
         text += "  " + std::to_string(result.seeks_equal) + " of " + std::to_string(result.seeks) +
@@ -314,10 +298,10 @@ std::string to_json(const MatchOptions& options, const ReplayResult& result) {
     json["checkpoints"] = result.checkpoints;
     json["seek_s"] = result.shown_s;
     json["objects"] = result.objects;
-    json["world_crc32"] = hex(result.world_crc32);
+    json["world_crc32"] = hex(result.world_crc32, 8);
     if (result.verdict.has_value()) {
-        json["crc32"] = hex(result.verdict->crc32);
-        json["server_crc32"] = hex(result.verdict->server_crc32);
+        json["crc32"] = hex(result.verdict->crc32, 8);
+        json["server_crc32"] = hex(result.verdict->server_crc32, 8);
     }
     json["seeks"] = result.seeks;
     json["seeks_equal"] = result.seeks_equal;
