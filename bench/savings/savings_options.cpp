@@ -24,12 +24,8 @@ int parse_savings_options(int argc, char** argv, SavingsOptions& options) {
     app.add_option("--rows", options.rows, "only rows whose names contain one of these")
         ->delimiter(',');
     app.add_option("--trace", options.traces, "recordings to play as well, a row each");
-    app.add_option("--ticks", options.cell.ticks, "to time of each subject")
-        ->check(number(1, 100'000))
-        ->capture_default_str();
-    app.add_option("--turn", options.cell.turn, "ticks that a subject plays in a row")
-        ->check(number(1, 1'000))
-        ->capture_default_str();
+    add_number(app, "--ticks", options.cell.ticks, 1, 100'000, "to time of each subject");
+    add_number(app, "--turn", options.cell.turn, 1, 1'000, "ticks that a subject plays in a row");
     app.add_flag("--quick", options.is_quick,
                  "1, 16 and 64 connections, off and bundles alone, 40 ticks: about a minute");
     app.add_option("--json", options.json_path, "write all figures to this file; - is stdout");

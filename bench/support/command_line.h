@@ -26,6 +26,13 @@ inline constexpr int go_on = -1;
 /// "-5" pass and take "010" for eight.
 [[nodiscard]] CLI::Validator number(double min, double max);
 
+/// An option that takes such a number. What `value` is before is the default, which is shown.
+template <typename Number>
+CLI::Option* add_number(CLI::App& app, const char* name, Number& value, double min, double max,
+                        const char* help) {
+    return app.add_option(name, value, help)->check(number(min, max))->capture_default_str();
+}
+
 /// A word of a command line, and what it stands for.
 template <typename Value>
 struct Choice {

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <type_traits>
 
 namespace replayout::bench {
 
@@ -20,6 +22,25 @@ namespace replayout::bench {
 
 /// With zeros before it, so many digits at least.
 [[nodiscard]] std::string hex(std::uint64_t number, int width);
+
+/// Appends these parts, one behind the other: a text as it is, a whole number with its commas.
+template <typename... Parts>
+void add_parts(std::string& text, const Parts&... parts) {
+    const auto add = [&text](const auto& part) {
+        if constexpr (std::is_integral_v<std::decay_t<decltype(part)>>) {
+            text += grouped(std::uint64_t{part});
+        } else {
+            text += part;
+        }
+    };
+    (add(parts), ...);
+}
+/// The same as a row of a report: behind a label, for which there are 22 characters.
+template <typename... Parts>
+void add_row(std::string& text, std::string_view label, const Parts&... parts) {
+    print(text, "  %-22.*s ", static_cast<int>(label.size()), label.data());
+    add_parts(text, parts..., "\n");
+}
 
 /// 0 where there is no whole.
 [[nodiscard]] double ratio(std::uint64_t part, std::uint64_t whole) noexcept;

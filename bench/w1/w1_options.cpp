@@ -24,26 +24,18 @@ int parse_w1_options(int argc, char** argv, W1Options& options) {
         "Exit status: 0 good, 1 what was sent is not exactly what changed, 2 bad arguments or more "
         "than the workload is defined for.",
         "replayout_w1"};
-    app.add_option("--objects", options.objects, "a multiple of 50")
-        ->check(number(PawnScene::period_ticks, NetConfig().channels_max))
-        ->capture_default_str();
-    app.add_option("--connections", options.connections, "that are sent everything")
-        ->check(number(1, NetConfig().connections_max))
-        ->capture_default_str();
-    app.add_option("--ticks", options.ticks,
-                   "to time warm, and as many again cold, after everybody has everything")
-        ->check(number(1, w1_ticks_max))
-        ->capture_default_str();
-    app.add_option("--turn", options.turn,
-                   "warm ticks that a subject plays before it is the next one's turn, no more than "
-                   "--ticks; where these are fewer and nothing is said they are one turn. With 1 "
-                   "they are as cold as the cold ones, and called so")
-        ->check(number(1, w1_turn_max))
-        ->capture_default_str();
-    app.add_option("--workers", options.workers,
-                   "threads that our flush is split over; the yardsticks have one")
-        ->check(number(1, w1_workers_max))
-        ->capture_default_str();
+    add_number(app, "--objects", options.objects, PawnScene::period_ticks, NetConfig().channels_max,
+               "a multiple of 50");
+    add_number(app, "--connections", options.connections, 1, NetConfig().connections_max,
+               "that are sent everything");
+    add_number(app, "--ticks", options.ticks, 1, w1_ticks_max,
+               "to time warm, and as many again cold, after everybody has everything");
+    add_number(app, "--turn", options.turn, 1, w1_turn_max,
+               "warm ticks that a subject plays before it is the next one's turn, no more than "
+               "--ticks; where these are fewer and nothing is said they are one turn. With 1 "
+               "they are as cold as the cold ones, and called so");
+    add_number(app, "--workers", options.workers, 1, w1_workers_max,
+               "threads that our flush is split over; the yardsticks have one");
     add_sharing(app, options.sharing);
     add_switch(app, "--push", options.is_push_based,
                "the properties are push based, and the game marks each that it sets, which is not "

@@ -10,9 +10,8 @@
 
 namespace replayout::match {
 
-using bench::grouped;
+using bench::add_row;
 using bench::hex;
-using bench::print;
 
 void GuestsResult::add(const MatchGuest& guest) {
     const std::size_t index = client_crc32.size();
@@ -40,19 +39,16 @@ std::string report(const MatchOptions& options, const GuestsResult& result) {
     if (result.clients_joined == 0) {
         return text + "  NOT PLAYED: " + printable(result.first_difference) + "\n";
     }
-    print(text, "  %-22s %s, of which %s joined and %s equal\n", "clients",
-          grouped(options.clients).c_str(), grouped(result.clients_joined).c_str(),
-          grouped(result.clients_equal).c_str());
+    add_row(text, "clients", options.clients, ", of which ", result.clients_joined, " joined and ",
+            result.clients_equal, " equal");
     if (!result.client_crc32.empty()) {
-        print(text, "  %-22s %s; it is to be %s\n", "the first one's state",
-              hex(result.client_crc32.front(), 8).c_str(),
-              hex(result.server_crc32.front(), 8).c_str());
+        add_row(text, "the first one's state", hex(result.client_crc32.front(), 8),
+                "; it is to be ", hex(result.server_crc32.front(), 8));
     }
-    print(text, "  %-22s %s of the match, in %s s\n", "ticks", grouped(result.ticks).c_str(),
-          grouped(result.seconds, 1).c_str());
-    print(text, "  %-22s %s received (%s bytes), %s sent (%s bytes)\n", "packets",
-          grouped(result.packets_received).c_str(), grouped(result.bytes_received).c_str(),
-          grouped(result.packets_sent).c_str(), grouped(result.bytes_sent).c_str());
+    add_row(text, "ticks", result.ticks, " of the match, in ", bench::grouped(result.seconds, 1),
+            " s");
+    add_row(text, "packets", result.packets_received, " received (", result.bytes_received,
+            " bytes), ", result.packets_sent, " sent (", result.bytes_sent, " bytes)");
     text += result.is_good(options)
                 ? "\n  All clients of this process equal the server.\n"
                 : "\n  NOT EQUAL. First difference: " + printable(result.first_difference) + "\n";

@@ -9,6 +9,19 @@
 
 namespace replayout::match {
 
+namespace {
+
+template <typename Reason, typename Counts>
+[[nodiscard]] nlohmann::ordered_json by_reason(const Counts& counts) {
+    nlohmann::ordered_json json;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        json[std::string(to_string(static_cast<Reason>(i)))] = counts[i];
+    }
+    return json;
+}
+
+}  // namespace
+
 double hit_rate(const ReplicationCounters& counters) noexcept {
     return bench::ratio(counters.block_hits(), counters.blocks_sent);
 }
@@ -34,11 +47,11 @@ std::string text_of(const BlockMisses& misses) {
 }
 
 nlohmann::ordered_json misses_json(const BlockMisses& misses) {
-    nlohmann::ordered_json json;
-    for (std::size_t i = 0; i < block_miss_count; ++i) {
-        json[std::string(to_string(static_cast<BlockMiss>(i)))] = misses[i];
-    }
-    return json;
+    return by_reason<BlockMiss>(misses);
+}
+
+nlohmann::ordered_json encoded_json(const std::array<std::uint64_t, encode_reason_count>& encoded) {
+    return by_reason<EncodeReason>(encoded);
 }
 
 }  // namespace replayout::match

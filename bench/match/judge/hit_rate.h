@@ -5,9 +5,11 @@
 #pragma once
 
 #include <replayout/replication_counters.h>
+#include <replayout/type_counters.h>
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -25,5 +27,7 @@ namespace replayout::match {
 [[nodiscard]] std::string text_of(const BlockMisses& misses);
 /// By reason, all of them.
 [[nodiscard]] nlohmann::ordered_json misses_json(const BlockMisses& misses);
+[[nodiscard]] nlohmann::ordered_json encoded_json(
+    const std::array<std::uint64_t, encode_reason_count>& encoded);
 
 }  // namespace replayout::match

@@ -46,8 +46,7 @@ void sort_by_merit(std::vector<Row>& rows, bool has_twin) {
 [[nodiscard]] ClassSavings savings_of_class(const TypeCost& shared, const TypeCost* unshared) {
     ClassSavings savings;
     savings.name = shared.name;
-    savings.blocks = {shared.blocks_sent,     shared.block_bytes_sent,     shared.payloads_built,
-                      shared.payloads_reused, shared.payload_bytes_reused, shared.block_misses};
+    savings.blocks = shared.blocks;
     for (std::size_t i = 0; i < shared.properties.size(); ++i) {
         const PropertyCost& cost = shared.properties[i];
         savings.properties.push_back(

@@ -16,6 +16,8 @@
 
 namespace replayout::match {
 
+using bench::add_parts;
+using bench::add_row;
 using bench::Columns;
 using bench::grouped;
 using bench::print;
@@ -38,21 +40,14 @@ constexpr std::size_t name_bytes_max = 64;
 }
 
 /// 87.50, or - where there is no whole.
-[[nodiscard]] std::string percent(double part, double whole) {
-    std::string text = "-";
-    if (whole > 0) {
-        text.clear();
-        print(text, "%.2f", 100.0 * part / whole);
+template <typename Number>
+[[nodiscard]] std::string percent(Number part, Number whole) {
+    if (whole <= Number{0}) {
+        return "-";
     }
+    std::string text;
+    print(text, "%.2f", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
     return text;
-}
-
-[[nodiscard]] std::string percent(std::uint64_t part, std::uint64_t whole) {
-    return percent(static_cast<double>(part), static_cast<double>(whole));
-}
-
-[[nodiscard]] std::string percent(std::int64_t part, std::int64_t whole) {
-    return percent(static_cast<double>(part), static_cast<double>(whole));
 }
 
 [[nodiscard]] std::string milliseconds(std::uint64_t ns) {
@@ -81,20 +76,19 @@ constexpr std::size_t name_bytes_max = 64;
 
 void report_time(std::string& text, const MatchOptions& options, const MatchResult& result) {
     if (!result.has_twin) {
-        print(text, "  %-22s not known: --twin off, so nobody played without sharing\n",
-              "server time");
+        add_row(text, "server time", "not known: --twin off, so nobody played without sharing");
         return;
     }
     const auto [shared, unshared] = times_of(options, result);
     const double saved =
         static_cast<double>(unshared.total_ns) - static_cast<double>(shared.total_ns);
-    print(text, "  %-22s %s ms instead of %s ms: %s ms %s (%s %%)\n", "server time",
-          milliseconds(shared.total_ns).c_str(), milliseconds(unshared.total_ns).c_str(),
-          grouped(std::abs(saved) / 1e6, 1).c_str(), saved < 0 ? "lost" : "saved",
-          percent(std::abs(saved), static_cast<double>(unshared.total_ns)).c_str());
-    print(text, "  %-22s measured: two servers take turns, tick by tick; the one %s\n", "",
-          options.sharing == SharingLevel::Off ? "without sharing goes" : "that shares goes");
-    print(text, "  %-22s first, and finds the objects out of the cache\n", "");
+    add_row(text, "server time", milliseconds(shared.total_ns), " ms instead of ",
+            milliseconds(unshared.total_ns), " ms: ", grouped(std::abs(saved) / 1e6, 1), " ms ",
+            saved < 0 ? "lost" : "saved", " (",
+            percent(std::abs(saved), static_cast<double>(unshared.total_ns)), " %)");
+    add_row(text, "", "measured: two servers take turns, tick by tick; the one ",
+            options.sharing == SharingLevel::Off ? "without sharing goes" : "that shares goes");
+    add_row(text, "", "first, and finds the objects out of the cache");
 }
 
 void report_call_time(std::string& text, const Savings& savings) {
@@ -102,90 +96,80 @@ void report_call_time(std::string& text, const Savings& savings) {
         return;
     }
     const auto saved = static_cast<double>(savings.counts.ns_saved);
-    print(text, "  %-22s about %s ms %s by the calls saved: AN ESTIMATE, as below by class and\n",
-          "  serializing", grouped(std::abs(saved) / 1e6, 1).c_str(), saved < 0 ? "lost" : "saved");
-    print(text,
-          "  %-22s property. The calls saved of each, times what one takes: measured behind\n", "");
-    print(text, "  %-22s the match with values of the recording, without the block around it.\n",
-          "");
-    print(text,
-          "  %-22s The rest of the time is what else a block costs, less what copying takes\n", "");
+    add_row(text, "  serializing", "about ", grouped(std::abs(saved) / 1e6, 1), " ms ",
+            saved < 0 ? "lost" : "saved",
+            " by the calls saved: AN ESTIMATE, as below by class and");
+    add_row(text, "", "property. The calls saved of each, times what one takes: measured behind");
+    add_row(text, "", "the match with values of the recording, without the block around it.");
+    add_row(text, "", "The rest of the time is what else a block costs, less what copying takes");
 }
 
 void report_calls(std::string& text, const Savings& savings) {
     const SavingsCounts& counts = savings.counts;
     if (savings.has_twin) {
-        print(text, "  %-22s %s instead of %s: %s saved (%s %%),\n", "values encoded",
-              grouped(counts.calls()).c_str(), grouped(counts.calls_unshared).c_str(),
-              signed_grouped(counts.calls_saved()).c_str(),
-              percent(static_cast<double>(counts.calls_saved()),
-                      static_cast<double>(counts.calls_unshared))
-                  .c_str());
-        print(text, "  %-22s %s %% of what can be: each value encoded once\n", "",
-              percent(counts.calls_saved(), counts.calls_saved_max()).c_str());
+        add_row(text, "values encoded", counts.calls(), " instead of ", counts.calls_unshared, ": ",
+                signed_grouped(counts.calls_saved()), " saved (",
+                percent(static_cast<double>(counts.calls_saved()),
+                        static_cast<double>(counts.calls_unshared)),
+                " %),");
+        add_row(text, "", percent(counts.calls_saved(), counts.calls_saved_max()),
+                " % of what can be: each value encoded once");
     } else {
-        print(text, "  %-22s %s; how many without sharing is not known: --twin off\n",
-              "values encoded", grouped(counts.calls()).c_str());
+        add_row(text, "values encoded", counts.calls(),
+                "; how many without sharing is not known: --twin off");
     }
-    print(text, "  %-22s %s\n", "  why", reasons_of(counts, false).c_str());
+    add_row(text, "  why", reasons_of(counts, false));
 }
 
 void report_values(std::string& text, const Savings& savings) {
     const SavingsCounts& counts = savings.counts;
-    print(text, "  %-22s %s sent; %s copied within whole blocks, %s alone\n", "values",
-          grouped(counts.values_sent).c_str(), grouped(counts.payload_reuses).c_str(),
-          grouped(counts.values_reused).c_str());
+    add_row(text, "values", counts.values_sent, " sent; ", counts.payload_reuses,
+            " copied within whole blocks, ", counts.values_reused, " alone");
     if (savings.has_twin) {
-        print(text, "  %-22s %s sent; %s encoded, %s copied within whole blocks, %s alone\n",
-              "  bytes of these", bytes_of(counts.bits_sent).c_str(),
-              bytes_of(counts.bits_encoded()).c_str(),
-              bytes_of(counts.bits_in_copied_blocks).c_str(),
-              bytes_of(counts.bits_copied_alone).c_str());
+        add_row(text, "  bytes of these", bytes_of(counts.bits_sent), " sent; ",
+                bytes_of(counts.bits_encoded()), " encoded, ",
+                bytes_of(counts.bits_in_copied_blocks), " copied within whole blocks, ",
+                bytes_of(counts.bits_copied_alone), " alone");
     } else {
-        print(text, "  %-22s %s copied alone; the others are told of blocks only: --twin off\n",
-              "  bytes of these", bytes_of(counts.bits_copied_alone).c_str());
+        add_row(text, "  bytes of these", bytes_of(counts.bits_copied_alone),
+                " copied alone; the others are told of blocks only: --twin off");
     }
 }
 
 void report_blocks(std::string& text, const MatchOptions& options, const Savings& savings) {
     const BlockSavings& blocks = savings.blocks;
-    print(text, "  %-22s %s sent; %s copied whole (%s %%), ", "blocks",
-          grouped(blocks.sent).c_str(), grouped(blocks.copied).c_str(),
-          percent(blocks.copied, blocks.sent).c_str());
-    if (options.clients == 1) {
-        text += "of the only client's\n";
-    } else {
-        print(text, "%s %% are all but the first\n",
-              percent(std::uint64_t{options.clients - 1}, std::uint64_t{options.clients}).c_str());
-        print(text, "  %-22s if each is owed to all of the %s clients, once\n", "",
-              grouped(std::uint64_t{options.clients}).c_str());
+    const std::uint64_t clients = options.clients;
+    add_row(text, "blocks", blocks.sent, " sent; ", blocks.copied, " copied whole (",
+            percent(blocks.copied, blocks.sent), " %), ",
+            clients == 1 ? "of the only client's"
+                         : percent(clients - 1, clients) + " % are all but the first");
+    if (clients != 1) {
+        add_row(text, "", "if each is owed to all of the ", clients, " clients, once");
     }
-    print(text, "  %-22s %s\n", "  why not", text_of(blocks.misses).c_str());
-    print(text, "  %-22s %s sent with their heads; %s copied whole\n", "  bytes of these",
-          grouped(blocks.bytes_sent).c_str(), grouped(blocks.bytes_copied).c_str());
+    add_row(text, "  why not", text_of(blocks.misses));
+    add_row(text, "  bytes of these", blocks.bytes_sent, " sent with their heads; ",
+            blocks.bytes_copied, " copied whole");
     if (savings.bundles_copied > 0) {
-        print(text, "  %-22s %s laid down, of which %s times a packet was given blocks\n",
-              "  in bundles", grouped(savings.bundles_built).c_str(),
-              grouped(savings.bundles_copied).c_str());
+        add_row(text, "  in bundles", savings.bundles_built, " laid down, of which ",
+                savings.bundles_copied, " times a packet was given blocks");
     }
 }
 
 void report_method(std::string& text, const Savings& savings) {
     if (!savings.is_same) {
-        print(text, "  %-22s of another playing, WHICH WAS NOT THE SAME\n", "counts");
+        add_row(text, "counts", "of another playing, WHICH WAS NOT THE SAME");
         return;
     }
-    print(text, "  %-22s of a second playing, as counting takes time: to the same packets, with\n",
-          "counts");
-    print(text, "  %-22s as many calls, blocks and bundles. Each value of plain memory counts as\n",
-          "");
-    print(text, "  %-22s a call, though a row of them is written at once. Below: copied in\n", "");
-    print(text, "  %-22s blocks is within whole ones, alone is by itself\n", "");
+    add_row(text, "counts",
+            "of a second playing, as counting takes time: to the same packets, with");
+    add_row(text, "", "as many calls, blocks and bundles. Each value of plain memory counts as");
+    add_row(text, "", "a call, though a row of them is written at once. Below: copied in");
+    add_row(text, "", "blocks is within whole ones, alone is by itself");
 }
 
 void report_rest(std::string& text, std::size_t count, const char* what) {
     if (count > 0) {
-        print(text, "  and %s more%s\n", grouped(std::uint64_t{count}).c_str(), what);
+        add_parts(text, "  and ", count, " more", what, "\n");
     }
 }
 
@@ -198,6 +182,11 @@ void report_rest(std::string& text, std::size_t count, const char* what) {
         row.insert(row.end(), {"values copied", ""});
     }
     return row;
+}
+
+template <typename Number>
+[[nodiscard]] std::string bar_of(Number part, Number whole) {
+    return part > 0 ? bench::bar(static_cast<double>(part), static_cast<double>(whole)) : "";
 }
 
 [[nodiscard]] Columns::Row class_row(const ClassSavings& savings, const Savings& whole) {
@@ -216,16 +205,10 @@ void report_rest(std::string& text, std::size_t count, const char* what) {
         row.push_back(grouped(static_cast<double>(counts.ns_saved) / 1e6, 2));
         row.push_back(percent(counts.calls_saved(), whole.counts.calls_saved()));
         row.push_back(percent(counts.calls_saved(), counts.calls_saved_max()));
-        row.push_back(counts.calls_saved() > 0
-                          ? bench::bar(static_cast<double>(counts.calls_saved()),
-                                       static_cast<double>(whole.counts.calls_saved()))
-                          : "");
+        row.push_back(bar_of(counts.calls_saved(), whole.counts.calls_saved()));
     } else {
         row.push_back(grouped(counts.values_copied()));
-        row.push_back(counts.values_copied() > 0
-                          ? bench::bar(static_cast<double>(counts.values_copied()),
-                                       static_cast<double>(whole.counts.values_copied()))
-                          : "");
+        row.push_back(bar_of(counts.values_copied(), whole.counts.values_copied()));
     }
     return row;
 }
@@ -279,23 +262,19 @@ void report_properties(std::string& text, const ClassSavings& savings, std::size
         columns.add(property_row(*sent[i], has_twin));
     }
     text += "\n" + columns.text();
-    print(text, "  blocks of these: %s copied whole; why not: %s\n",
-          grouped(savings.blocks.copied).c_str(), text_of(savings.blocks.misses).c_str());
+    add_parts(text, "  blocks of these: ", savings.blocks.copied,
+              " copied whole; why not: ", text_of(savings.blocks.misses), "\n");
     report_rest(text, sent.size() - std::min(sent.size(), rows_max), "");
     report_rest(text, savings.properties.size() - sent.size(), ", never sent");
 }
 
 [[nodiscard]] nlohmann::ordered_json counts_json(const SavingsCounts& counts, bool has_twin) {
-    nlohmann::ordered_json encoded;
-    for (std::size_t i = 0; i < encode_reason_count; ++i) {
-        encoded[std::string(to_string(static_cast<EncodeReason>(i)))] = counts.encoded[i];
-    }
     nlohmann::ordered_json json{{"values_sent", counts.values_sent},
                                 {"payload_reuses", counts.payload_reuses},
                                 {"values_reused", counts.values_reused},
                                 {"values_encoded", counts.calls()},
                                 {"values_encoded_first", counts.calls_first()},
-                                {"encoded", encoded},
+                                {"encoded", encoded_json(counts.encoded)},
                                 {"bits_copied_alone", counts.bits_copied_alone}};
     if (has_twin) {
         json["values_encoded_without_sharing"] = counts.calls_unshared;
@@ -308,8 +287,9 @@ void report_properties(std::string& text, const ClassSavings& savings, std::size
     return json;
 }
 
-[[nodiscard]] nlohmann::ordered_json with_blocks(nlohmann::ordered_json json,
-                                                 const BlockSavings& blocks) {
+}  // namespace
+
+nlohmann::ordered_json with_blocks(nlohmann::ordered_json json, const BlockSavings& blocks) {
     json["blocks_sent"] = blocks.sent;
     json["block_bytes_sent"] = blocks.bytes_sent;
     json["payloads_built"] = blocks.built;
@@ -319,13 +299,10 @@ void report_properties(std::string& text, const ClassSavings& savings, std::size
     return json;
 }
 
-}  // namespace
-
 std::string report_savings(const MatchOptions& options, const MatchResult& result) {
     std::string text = "\n  What sharing saved\n\n";
     if (!result.savings) {
-        print(text, "  nothing was shared: --sharing off, --twin off\n");
-        return text;
+        return text + "  nothing was shared: --sharing off, --twin off\n";
     }
     const Savings& savings = *result.savings;
     report_time(text, options, result);

@@ -16,6 +16,9 @@ namespace replayout::match {
 /// known is left out, and said to be.
 [[nodiscard]] std::string report_savings(const MatchOptions& options, const MatchResult& result);
 
+/// `json`, with figures of blocks added.
+[[nodiscard]] nlohmann::ordered_json with_blocks(nlohmann::ordered_json json,
+                                                 const BlockSavings& blocks);
 /// Of all classes and properties. Needs MatchResult::savings.
 [[nodiscard]] nlohmann::ordered_json savings_json(const MatchOptions& options,
                                                   const MatchResult& result);

@@ -15,6 +15,7 @@
 namespace replayout::match {
 
 using bench::add_choice;
+using bench::add_number;
 using bench::add_switch;
 using bench::Choice;
 using bench::number;
@@ -52,26 +53,15 @@ constexpr Choice<MatchTransport> transports[] = {{"loopback", MatchTransport::Lo
 }
 
 void add_network_options(CLI::App& app, MatchOptions& options) {
-    const CLI::Validator probability = number(0, 1);
-    app.add_option("--loss", options.loss, "probability that a packet is lost, each way")
-        ->check(probability)
-        ->capture_default_str();
-    app.add_option("--burst", options.burst_packets,
-                   "mean length of a loss burst in packets; 0: losses are independent")
-        ->check(number(0, 1e6))
-        ->capture_default_str();
-    app.add_option("--duplicate", options.duplicate, "probability that a packet arrives twice")
-        ->check(probability)
-        ->capture_default_str();
-    app.add_option("--reorder", options.reorder, "probability that a packet is overtaken")
-        ->check(probability)
-        ->capture_default_str();
-    app.add_option("--latency-ms", options.latency_ms, "one-way delay in milliseconds")
-        ->check(number(0, 5e3))
-        ->capture_default_str();
-    app.add_option("--jitter-ms", options.jitter_ms, "the delay varies by this much, either way")
-        ->check(number(0, 5e3))
-        ->capture_default_str();
+    add_number(app, "--loss", options.loss, 0, 1, "probability that a packet is lost, each way");
+    add_number(app, "--burst", options.burst_packets, 0, 1e6,
+               "mean length of a loss burst in packets; 0: losses are independent");
+    add_number(app, "--duplicate", options.duplicate, 0, 1,
+               "probability that a packet arrives twice");
+    add_number(app, "--reorder", options.reorder, 0, 1, "probability that a packet is overtaken");
+    add_number(app, "--latency-ms", options.latency_ms, 0, 5e3, "one-way delay in milliseconds");
+    add_number(app, "--jitter-ms", options.jitter_ms, 0, 5e3,
+               "the delay varies by this much, either way");
     app.add_option("--bandwidth", options.bandwidth_bytes_per_second,
                    "bytes a second of each client's link, each way, and the server's cap for it; "
                    "1,800 to 1,000,000,000; 0: neither. It stays until all has arrived. The report "
@@ -81,25 +71,15 @@ void add_network_options(CLI::App& app, MatchOptions& options) {
 }
 
 void add_match_options(CLI::App& app, MatchOptions& options) {
-    app.add_option("--seed", options.seed, "of the network and of the battle")
-        ->check(number(0, 9e18))
-        ->capture_default_str();
-    app.add_option("--ticks", options.ticks, "ticks to play, 30 a second; 0: all")
-        ->check(number(0, ticks_max))
-        ->capture_default_str();
-    app.add_option("--join-over", options.join_over_s, "seconds over which the clients join")
-        ->check(number(0, 1e6))
-        ->capture_default_str();
-    app.add_option(
-           "--churn", options.churn_s,
-           "seconds after which a client leaves and comes back as a new one, in turn, every "
-           "other one without a goodbye; 0: none does")
-        ->check(number(0, 1e6))
-        ->capture_default_str();
-    app.add_option("--owners", options.owners_s,
-                   "seconds after which a tenth of all objects are given other owners; 0: never")
-        ->check(number(0, 1e6))
-        ->capture_default_str();
+    add_number(app, "--seed", options.seed, 0, 9e18, "of the network and of the battle");
+    add_number(app, "--ticks", options.ticks, 0, ticks_max, "ticks to play, 30 a second; 0: all");
+    add_number(app, "--join-over", options.join_over_s, 0, 1e6,
+               "seconds over which the clients join");
+    add_number(app, "--churn", options.churn_s, 0, 1e6,
+               "seconds after which a client leaves and comes back as a new one, in turn, every "
+               "other one without a goodbye; 0: none does");
+    add_number(app, "--owners", options.owners_s, 0, 1e6,
+               "seconds after which a tenth of all objects are given other owners; 0: never");
 }
 
 void add_interest_options(CLI::App& app, MatchOptions& options) {
@@ -108,11 +88,9 @@ void add_interest_options(CLI::App& app, MatchOptions& options) {
                "within --radius of the client's player; grid: what is in cells within that of "
                "its player's. Clients take turns with the players of the recordings, and are "
                "then to hold what they may see, and nothing else");
-    app.add_option("--radius", options.radius,
-                   "with --interest grid or distance: how far a client sees, in the units of the "
-                   "recording; the arena of the built-in battle is 128 wide")
-        ->check(number(0.001, 1e9))
-        ->capture_default_str();
+    add_number(app, "--radius", options.radius, 0.001, 1e9,
+               "with --interest grid or distance: how far a client sees, in the units of the "
+               "recording; the arena of the built-in battle is 128 wide");
 }
 
 void add_switches(CLI::App& app, MatchOptions& options) {
@@ -132,16 +110,12 @@ void add_switches(CLI::App& app, MatchOptions& options) {
 }
 
 void add_worker_options(CLI::App& app, MatchOptions& options) {
-    app.add_option("--workers", options.workers,
-                   "threads that flushes of the server are split over, and those of the second "
-                   "one; the packets are the same; not with --report")
-        ->check(number(1, workers_max))
-        ->capture_default_str();
-    app.add_option("--executor-work-min", options.executor_work_min,
-                   "with --workers: a step of a flush with less work, counted in objects, is not "
-                   "split; 0: all are")
-        ->check(number(0, 4e9))
-        ->capture_default_str();
+    add_number(app, "--workers", options.workers, 1, workers_max,
+               "threads that flushes of the server are split over, and those of the second "
+               "one; the packets are the same; not with --report");
+    add_number(app, "--executor-work-min", options.executor_work_min, 0, 4e9,
+               "with --workers: a step of a flush with less work, counted in objects, is not "
+               "split; 0: all are");
 }
 
 void add_wire_options(CLI::App& app, MatchOptions& options) {
@@ -154,16 +128,12 @@ void add_wire_options(CLI::App& app, MatchOptions& options) {
     app.add_option("--connect", options.connect,
                    "ADDRESS:PORT of a server: this process is --clients clients of it; TRACE, "
                    "--seed, --ticks, --push and --quantise are those of the server");
-    app.add_option("--speed", options.speed,
-                   "with --serve: how fast the match goes, 1 is 30 ticks a second; 0: each tick "
-                   "when all clients have had the one before")
-        ->check(number(0, 1e4))
-        ->capture_default_str();
-    app.add_option("--timeout", options.timeout_s,
-                   "with --serve and --connect: seconds to wait for the others to come, and at the "
-                   "end to answer; either gives up who is silent for as long, or for ten")
-        ->check(number(0.1, 86'400))
-        ->capture_default_str();
+    add_number(app, "--speed", options.speed, 0, 1e4,
+               "with --serve: how fast the match goes, 1 is 30 ticks a second; 0: each tick "
+               "when all clients have had the one before");
+    add_number(app, "--timeout", options.timeout_s, 0.1, 86'400,
+               "with --serve and --connect: seconds to wait for the others to come, and at the "
+               "end to answer; either gives up who is silent for as long, or for ten");
 }
 
 void add_output_options(CLI::App& app, MatchOptions& options) {
@@ -171,11 +141,9 @@ void add_output_options(CLI::App& app, MatchOptions& options) {
                  "tell what sharing saved, in time, calls of serializers and bytes, of the whole, "
                  "by class and by property: plays the match once more, to count; the times are "
                  "those of the first playing");
-    app.add_option("--report-rows", options.report_rows,
-                   "with --report: so many classes, and properties of each, the most saved first; "
-                   "--json has all")
-        ->check(number(1, 1e6))
-        ->capture_default_str();
+    add_number(app, "--report-rows", options.report_rows, 1, 1e6,
+               "with --report: so many classes, and properties of each, the most saved first; "
+               "--json has all");
     app.add_flag("--counters", options.is_counting_types,
                  "count what each property of each class cost and why, and print it as a table; "
                  "times are a little longer then, unless with --report");
@@ -187,10 +155,8 @@ void add_output_options(CLI::App& app, MatchOptions& options) {
 void add_recording_options(CLI::App& app, MatchOptions& options) {
     app.add_option("--record", options.record_path,
                    "record the match into this file, all that the server replicates");
-    app.add_option("--checkpoints", options.checkpoints_s,
-                   "with --record: seconds from one checkpoint to the next; 0: there is only one")
-        ->check(number(0, 4e6))
-        ->capture_default_str();
+    add_number(app, "--checkpoints", options.checkpoints_s, 0, 4e6,
+               "with --record: seconds from one checkpoint to the next; 0: there is only one");
     app.add_option("--play", options.play_path,
                    "no match, but what was recorded of one: says what it shows at its end, and of "
                    "a built-in battle, or with the traces that were played, whether that is right");
@@ -357,9 +323,7 @@ int parse_options(int argc, char** argv, MatchOptions& options) {
         "replayout_match"};
     app.add_option("TRACE", options.traces,
                    "recordings (.rtr.gz), played side by side; none: a built-in battle");
-    app.add_option("--clients", options.clients, "number of clients")
-        ->check(number(1, clients_max))
-        ->capture_default_str();
+    add_number(app, "--clients", options.clients, 1, clients_max, "number of clients");
     add_network_options(app, options);
     add_match_options(app, options);
     add_interest_options(app, options);

@@ -7,6 +7,7 @@
 #include "match/recording/match_recorder.h"
 #include "match/report/savings.h"
 #include "match/session/match_options.h"
+#include "support/report_text.h"
 
 #include <replayout/netdriver/memory_report.h>
 #include <replayout/netdriver/net_stats.h>
@@ -42,12 +43,7 @@ struct TypeCost {
     std::string name;
     std::string table;
     std::vector<PropertyCost> properties;
-    std::uint64_t blocks_sent = 0;
-    std::uint64_t block_bytes_sent = 0;
-    std::uint64_t payloads_built = 0;
-    std::uint64_t payloads_reused = 0;
-    std::uint64_t payload_bytes_reused = 0;
-    BlockMisses block_misses{};
+    BlockSavings blocks;
 };
 
 struct MatchResult {
@@ -112,6 +108,19 @@ struct MatchResult {
         return !recorded.has_value() || recorded->error.empty();
     }
 };
+
+[[nodiscard]] inline double milliseconds_of(std::uint64_t ticks) noexcept {
+    return static_cast<double>(ticks) * 1'000.0 / 30.0;
+}
+/// Of so many bytes in so many ticks of one client each.
+[[nodiscard]] inline double bytes_per_second(std::uint64_t bytes, std::uint64_t ticks) noexcept {
+    return bench::ratio(bytes, ticks) * 30.0;
+}
+/// Of a cap, which there is: 1 is all of it.
+[[nodiscard]] inline double share_of_cap(const MatchOptions& options,
+                                         double bytes_a_second) noexcept {
+    return bytes_a_second / static_cast<double>(options.bandwidth_bytes_per_second);
+}
 
 [[nodiscard]] std::string report(const MatchOptions& options, const MatchResult& result);
 [[nodiscard]] std::string to_json(const MatchOptions& options, const MatchResult& result);

@@ -29,13 +29,9 @@ namespace {
 }
 
 [[nodiscard]] TypeCost cost_of(const TypeCounters& counters) {
-    TypeCost cost{std::string(counters.layout->type().name()), dump(counters), {}};
-    cost.blocks_sent = counters.blocks_sent;
-    cost.block_bytes_sent = counters.block_bytes_sent;
-    cost.payloads_built = counters.payloads_built;
-    cost.payloads_reused = counters.payloads_reused;
-    cost.payload_bytes_reused = counters.payload_bytes_reused;
-    cost.block_misses = counters.block_misses;
+    TypeCost cost{std::string(counters.layout->type().name()), dump(counters), {}, {}};
+    cost.blocks = {counters.blocks_sent,     counters.block_bytes_sent,     counters.payloads_built,
+                   counters.payloads_reused, counters.payload_bytes_reused, counters.block_misses};
     for (std::uint32_t handle = 1; handle <= counters.layout->handle_count(); ++handle) {
         cost.properties.push_back(
             {property_path(*counters.layout, RepHandle{handle}), counters.properties[handle - 1]});
