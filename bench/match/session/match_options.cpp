@@ -3,14 +3,11 @@
 
 #include <replayout/netdriver/net_config.h>
 
-#include "match/guests/match_sockets.h"
+#include "match/session/option_rules.h"
 #include "support/command_line.h"
 
 #include <cstdio>
-#include <filesystem>
-#include <span>
 #include <string>
-#include <system_error>
 
 namespace replayout::match {
 
@@ -143,7 +140,8 @@ void add_output_options(CLI::App& app, MatchOptions& options) {
                  "those of the first playing");
     add_number(app, "--report-rows", options.report_rows, 1, 1e6,
                "with --report: so many classes, and properties of each, the most saved first; "
-               "--json has all");
+               "--json has all")
+        ->needs("--report");
     app.add_flag("--counters", options.is_counting_types,
                  "count what each property of each class cost and why, and print it as a table; "
                  "times are a little longer then, unless with --report");
@@ -156,7 +154,8 @@ void add_recording_options(CLI::App& app, MatchOptions& options) {
     app.add_option("--record", options.record_path,
                    "record the match into this file, all that the server replicates");
     add_number(app, "--checkpoints", options.checkpoints_s, 0, 4e6,
-               "with --record: seconds from one checkpoint to the next; 0: there is only one");
+               "with --record: seconds from one checkpoint to the next; 0: there is only one")
+        ->needs("--record");
     app.add_option("--play", options.play_path,
                    "no match, but what was recorded of one: says what it shows at its end, and of "
                    "a built-in battle, or with the traces that were played, whether that is right");
@@ -164,143 +163,14 @@ void add_recording_options(CLI::App& app, MatchOptions& options) {
            "--seek", options.seek_s,
            "with --play: seconds from the start of the recording, instead of its end; beyond "
            "that nothing can be shown")
-        ->check(number(0, 1e6));
+        ->check(number(0, 1e6))
+        ->needs("--play");
     app.add_option("--seeks", options.seeks,
                    "with --play: so many places at random, by --seed, each sought from another one "
                    "and compared with what the server of the match had then")
-        ->check(number(1, 1e6));
-}
-
-/// Of a recording that is played nobody but these has anything to say. Null: all is well.
-[[nodiscard]] const char* misplaced_with_play(const CLI::App& app) {
-    for (const CLI::Option* option : app.get_options()) {
-        const std::string name = option->get_name();
-        const bool is_allowed = name == "TRACE" || name == "--play" || name == "--seek" ||
-                                name == "--seeks" || name == "--seed" || name == "--quiet" ||
-                                name == "--json" || name.find("--help") != std::string::npos;
-        if (!is_allowed && option->count() > 0) {
-            return option->get_lnames().front().c_str();
-        }
-    }
-    return nullptr;
-}
-
-/// Whether or not there is one yet. Of what cannot be looked at nobody knows that it is.
-[[nodiscard]] bool is_same_file(const std::string& left, const std::string& right) {
-    const auto canonical = [](const std::string& path) {
-        std::error_code error;
-        const std::filesystem::path absolute = std::filesystem::absolute(path, error);
-        return error ? absolute : std::filesystem::weakly_canonical(absolute, error);
-    };
-    const std::filesystem::path first = canonical(left);
-    return !first.empty() && first == canonical(right);
-}
-
-/// A sentence about --record and --play; empty: all is well.
-[[nodiscard]] std::string recording_fault(const CLI::App& app, const MatchOptions& options) {
-    const bool is_played = app.count("--play") > 0;
-    if (is_played) {
-        if (const char* name = misplaced_with_play(app)) {
-            return "--" + std::string(name) +
-                   " says nothing of a recording: --play has it as it is";
-        }
-        return app.count("--seek") > 0 && app.count("--seeks") > 0
-                   ? "--seek is one place, and --seeks are others: one of the two"
-                   : "";
-    }
-    for (const char* name : {"--seek", "--seeks"}) {
-        if (app.count(name) > 0) {
-            return std::string(name) + " needs --play";
-        }
-    }
-    if (app.count("--checkpoints") > 0 && app.count("--record") == 0) {
-        return "--checkpoints needs --record";
-    }
-    if (app.count("--record") > 0 && app.count("--json") > 0 && options.json_path != "-" &&
-        is_same_file(options.record_path, options.json_path)) {
-        return "--record and --json are two files";
-    }
-    if (app.count("--record") > 0 && options.is_reporting) {
-        return "--record is of a match that is played once, and --report plays it twice";
-    }
-    return "";
-}
-
-/// An option that was said and has no sense beside others.
-struct Misplaced {
-    const char* option;
-    const char* why;
-};
-
-constexpr const char* network_is_real = "is of the simulated network, of --transport loopback";
-constexpr Misplaced not_over_sockets[] = {
-    {"--loss", network_is_real},       {"--burst", network_is_real},
-    {"--duplicate", network_is_real},  {"--reorder", network_is_real},
-    {"--latency-ms", network_is_real}, {"--jitter-ms", network_is_real},
-};
-constexpr const char* clients_are_elsewhere =
-    "is not with --serve, whose clients come and go as they like";
-constexpr Misplaced not_of_server[] = {
-    {"--join-over", clients_are_elsewhere},
-    {"--churn", clients_are_elsewhere},
-    {"--report", "is not with --serve: it plays the match twice"},
-};
-constexpr const char* is_of_server = "is the server's to say, and not with --connect";
-constexpr Misplaced not_of_clients[] = {
-    {"--bandwidth", is_of_server}, {"--join-over", is_of_server},
-    {"--churn", is_of_server},     {"--owners", is_of_server},
-    {"--interest", is_of_server},  {"--radius", is_of_server},
-    {"--sharing", is_of_server},   {"--twin", is_of_server},
-    {"--workers", is_of_server},   {"--executor-work-min", is_of_server},
-    {"--report", is_of_server},    {"--report-rows", is_of_server},
-    {"--counters", is_of_server},  {"--speed", is_of_server},
-};
-constexpr Misplaced not_of_either[] = {
-    {"--record", "is of a match in one process"},
-    {"--play", "is of a recording, which nobody serves"},
-};
-constexpr Misplaced not_alone[] = {
-    {"--speed", "needs --serve"},
-    {"--timeout", "needs --serve or --connect"},
-};
-
-/// Whether none of these was said; else it is told why it may not be.
-[[nodiscard]] bool has_none(const CLI::App& app, std::span<const Misplaced> options) {
-    for (const Misplaced& option : options) {
-        if (app.count(option.option) > 0) {
-            std::fprintf(stderr, "%s %s\n", option.option, option.why);
-            return false;
-        }
-    }
-    return true;
-}
-
-[[nodiscard]] bool refuse(const char* sentence) {
-    std::fprintf(stderr, "%s\n", sentence);
-    return false;
-}
-
-/// Whether all that was said of the wires goes together; else it is told what does not.
-[[nodiscard]] bool check_wires(const CLI::App& app, const MatchOptions& options) {
-    const bool is_serving = app.count("--serve") > 0;
-    const bool is_connecting = app.count("--connect") > 0;
-    if ((is_serving && options.serve.empty()) || (is_connecting && options.connect.empty())) {
-        return refuse("--serve and --connect need an ADDRESS:PORT");
-    }
-    if (is_serving && is_connecting) {
-        return refuse("--serve and --connect are two processes");
-    }
-    if (!is_built(options.transport)) {
-        std::fprintf(stderr, "this build has no --transport %s\n", name_of(options.transport));
-        return false;
-    }
-    if (options.transport == MatchTransport::Loopback && (is_serving || is_connecting)) {
-        return refuse("--serve and --connect need --transport udp, enet or websocket");
-    }
-    return (options.transport == MatchTransport::Loopback || has_none(app, not_over_sockets)) &&
-           (!is_serving || has_none(app, not_of_server)) &&
-           (!is_connecting || has_none(app, not_of_clients)) &&
-           (is_serving || is_connecting ? has_none(app, not_of_either) : has_none(app, not_alone));
+        ->check(number(1, 1e6))
+        ->needs("--play")
+        ->excludes("--seek");
 }
 
 }  // namespace
@@ -335,29 +205,14 @@ int parse_options(int argc, char** argv, MatchOptions& options) {
     if (const int status = bench::parse_command_line(app, argc, argv); status != bench::go_on) {
         return status;
     }
-    if (!check_wires(app, options)) {
+    if (const std::string fault = option_fault(app, options); !fault.empty()) {
+        std::fprintf(stderr, "%s\n", fault.c_str());
         return bench::exit_unusable;
     }
     if (options.transport != MatchTransport::Loopback) {
         options.loss = 0;
         options.latency_ms = 0;
         options.jitter_ms = 0;
-    }
-    if (app.count("--radius") > 0 && options.interest == MatchInterest::All) {
-        std::fprintf(stderr, "--radius needs --interest grid or --interest distance\n");
-        return bench::exit_unusable;
-    }
-    if (app.count("--report-rows") > 0 && !options.is_reporting) {
-        std::fprintf(stderr, "--report-rows needs --report\n");
-        return bench::exit_unusable;
-    }
-    if (options.workers > 1 && options.is_reporting) {
-        std::fprintf(stderr, "--report needs --workers 1: who lays down what is told by time\n");
-        return bench::exit_unusable;
-    }
-    if (const std::string fault = recording_fault(app, options); !fault.empty()) {
-        std::fprintf(stderr, "%s\n", fault.c_str());
-        return bench::exit_unusable;
     }
     return bench::go_on;
 }
