@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-//
-// The players of the built-in battle; the other half of BattleWorld.
-#include "match/battle/battle_schema.h"
+#include "match/battle/battle_players.h"
+
 #include "match/battle/battle_text.h"
-#include "match/battle/battle_world.h"
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <utility>
 
 namespace replayout::match {
 
@@ -45,7 +44,52 @@ constexpr std::array<ProjectileTraits, 3> projectile_traits{
 
 }  // namespace
 
-void BattleWorld::join(Player& player) {
+void BattlePlayers::set_up(std::uint32_t count) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+        Player player;
+        player.row = static_cast<std::uint16_t>(i);
+        player.team = static_cast<std::uint8_t>(i % 2);
+        player.name = player_name(random_, i);
+        join(player);
+        players_.push_back(std::move(player));
+    }
+}
+
+void BattlePlayers::update() {
+    for (std::size_t i = 0; i < players_.size(); ++i) {
+        update_player(i);
+    }
+    update_projectiles();
+}
+
+const BattlePlayers::Player* BattlePlayers::leader() const noexcept {
+    const auto first = std::max_element(
+        players_.begin(), players_.end(),
+        [](const Player& left, const Player& right) { return left.score < right.score; });
+    return first == players_.end() ? nullptr : &*first;
+}
+
+void BattlePlayers::keep_promises() {
+    for (const Promise& promise : promises_) {
+        const std::uint32_t item = out_.spawn(battle_class::Item);
+        REPLAYOUT_ASSERT(item == promise.item);
+        fill_item(players_[promise.player], item);
+    }
+    promises_.clear();
+}
+
+void BattlePlayers::make_promises() {
+    for (std::size_t i = 0; i < players_.size(); ++i) {
+        if (players_[i].is_connected && random_.one_in(200)) {
+            const auto ahead = static_cast<std::uint32_t>(promises_.size());
+            const std::uint32_t item = out_.next_object() + ahead;
+            promises_.push_back({.player = i, .item = item});
+            put_item(players_[i], item);
+        }
+    }
+}
+
+void BattlePlayers::join(Player& player) {
     player.object = out_.spawn(battle_class::Player);
     player.is_connected = true;
     set_identity(player);
@@ -63,25 +107,25 @@ void BattleWorld::join(Player& player) {
     revive(player);
 }
 
-void BattleWorld::set_identity(const Player& player) {
+void BattlePlayers::set_identity(const Player& player) {
     out_.set_string(player.object, player::Name, player.name);
     out_.set_u8(player.object, player::Team, player.team);
     out_.set_i32(player.object, player::Score, player.score);
 }
 
-void BattleWorld::set_board_row(const Player& player) {
+void BattlePlayers::set_board_row(const Player& player) {
     const auto field = [&player](std::uint16_t column) { return board_field(player.row, column); };
-    out_.set_string(scoreboard_, field(scoreboard::Name), player.name);
-    out_.set_bool(scoreboard_, field(scoreboard::Connected), true);
-    out_.set_u8(scoreboard_, field(scoreboard::Team), player.team);
-    out_.set_i32(scoreboard_, field(scoreboard::Score), player.score);
-    out_.set_u16(scoreboard_, field(scoreboard::Kills), player.kills);
-    out_.set_u16(scoreboard_, field(scoreboard::Deaths), player.deaths);
-    out_.set_ref(scoreboard_, field(scoreboard::Pawn), player.object);
+    out_.set_string(stage_.scoreboard, field(scoreboard::Name), player.name);
+    out_.set_bool(stage_.scoreboard, field(scoreboard::Connected), true);
+    out_.set_u8(stage_.scoreboard, field(scoreboard::Team), player.team);
+    out_.set_i32(stage_.scoreboard, field(scoreboard::Score), player.score);
+    out_.set_u16(stage_.scoreboard, field(scoreboard::Kills), player.kills);
+    out_.set_u16(stage_.scoreboard, field(scoreboard::Deaths), player.deaths);
+    out_.set_ref(stage_.scoreboard, field(scoreboard::Pawn), player.object);
 }
 
 // The scoreboard goes on to refer to the player who is gone, and items may be left behind.
-void BattleWorld::leave(Player& player) {
+void BattlePlayers::leave(Player& player) {
     for (const std::uint32_t item : player.slots) {
         if (out_.is_live(item) && !random_.one_in(4)) {
             out_.destroy(item);
@@ -89,15 +133,15 @@ void BattleWorld::leave(Player& player) {
     }
     out_.destroy(player.inventory);
     out_.destroy(player.object);
-    out_.set_bool(scoreboard_, board_field(player.row, scoreboard::Connected), false);
+    out_.set_bool(stage_.scoreboard, board_field(player.row, scoreboard::Connected), false);
     player.is_connected = false;
     player.is_alive = false;
-    player.due_tick = tick_ + static_cast<std::uint32_t>(random_.between(30, 240));
+    player.due_tick = stage_.tick + static_cast<std::uint32_t>(random_.between(30, 240));
 }
 
-void BattleWorld::revive(Player& player) {
+void BattlePlayers::revive(Player& player) {
     player.is_alive = true;
-    player.position = random_place();
+    player.position = stage_.random_place();
     player.velocity = {};
     player.speed = 0;
     player.climb = 0;
@@ -114,16 +158,16 @@ void BattleWorld::revive(Player& player) {
     out_.set_quatf(player.object, player::Rotation, to_quatf(player.yaw, player.pitch));
 }
 
-void BattleWorld::update_player(std::size_t index) {
+void BattlePlayers::update_player(std::size_t index) {
     Player& player = players_[index];
     if (!player.is_connected) {
-        if (tick_ >= player.due_tick) {
+        if (stage_.tick >= player.due_tick) {
             join(player);
         }
         return;
     }
     if (!player.is_alive) {
-        if (tick_ >= player.due_tick) {
+        if (stage_.tick >= player.due_tick) {
             revive(player);
         }
         return;
@@ -140,7 +184,7 @@ void BattleWorld::update_player(std::size_t index) {
 }
 
 // New directions and speeds; true if the velocity has to be worked out anew.
-bool BattleWorld::steer(Player& player) {
+bool BattlePlayers::steer(Player& player) {
     const bool is_turning = random_.one_in(3);
     if (is_turning) {
         player.yaw = player.yaw.then({64, random_.between(-6, 6)});
@@ -160,7 +204,7 @@ bool BattleWorld::steer(Player& player) {
     return is_turning || is_changing_pace || is_jumping;
 }
 
-void BattleWorld::move(Player& player) {
+void BattlePlayers::move(Player& player) {
     const bool is_airborne = player.position.z > 0;
     bool is_new_velocity = steer(player) || is_airborne;
     if (is_airborne) {
@@ -199,7 +243,7 @@ void BattleWorld::move(Player& player) {
     }
 }
 
-void BattleWorld::act(Player& player) {
+void BattlePlayers::act(Player& player) {
     if (random_.one_in(150)) {
         switch_weapon(player);
     }
@@ -208,14 +252,14 @@ void BattleWorld::act(Player& player) {
         out_.set_i32(player.object, player::Health, player.health);
     }
     if (random_.one_in(90)) {
-        out_.set_ref(player.object, player::Target, any_object());
+        out_.set_ref(player.object, player::Target, stage_.any_object());
     }
     if (random_.one_in(700)) {
         out_.set_string(player.object, player::Chat, chat_line(random_));
     }
 }
 
-void BattleWorld::switch_weapon(Player& player) {
+void BattlePlayers::switch_weapon(Player& player) {
     const std::uint8_t before = player.weapon;
     player.weapon = static_cast<std::uint8_t>((before + 1) % weapon_count);
     out_.set_u8(player.object, player::Weapon, player.weapon);
@@ -225,7 +269,7 @@ void BattleWorld::switch_weapon(Player& player) {
     }
 }
 
-void BattleWorld::use_inventory(Player& player) {
+void BattlePlayers::use_inventory(Player& player) {
     if (!random_.one_in(120)) {
         return;
     }
@@ -244,7 +288,7 @@ void BattleWorld::use_inventory(Player& player) {
     }
 }
 
-void BattleWorld::put_item(Player& player, std::uint32_t item) {
+void BattlePlayers::put_item(Player& player, std::uint32_t item) {
     const std::uint32_t slot = random_.below(inventory::slot_count);
     if (out_.is_live(player.slots[slot])) {
         out_.destroy(player.slots[slot]);
@@ -259,7 +303,7 @@ void BattleWorld::put_item(Player& player, std::uint32_t item) {
 }
 
 // `player` may be gone by the time when a promised item comes; the item then refers to what he was.
-void BattleWorld::fill_item(const Player& player, std::uint32_t item) {
+void BattlePlayers::fill_item(const Player& player, std::uint32_t item) {
     const auto kind = static_cast<std::uint8_t>(random_.below(12));
     out_.set_u8(item, item::Kind, kind);
     out_.set_u16(item, item::Durability, 1000);
@@ -267,7 +311,7 @@ void BattleWorld::fill_item(const Player& player, std::uint32_t item) {
     out_.set_string(item, item::Label, item_label(random_, kind));
 }
 
-void BattleWorld::shoot(std::size_t index) {
+void BattlePlayers::shoot(std::size_t index) {
     Player& player = players_[index];
     const std::uint32_t shots = random_.one_in(4) ? 3 : 1;
     const auto kind = static_cast<std::uint8_t>(random_.below(3));
@@ -279,7 +323,7 @@ void BattleWorld::shoot(std::size_t index) {
     }
 }
 
-void BattleWorld::launch(std::size_t index, std::uint8_t kind) {
+void BattlePlayers::launch(std::size_t index, std::uint8_t kind) {
     Player& player = players_[index];
     ++player.shot_count;
     const ProjectileTraits& traits = projectile_traits[kind];
@@ -301,11 +345,11 @@ void BattleWorld::launch(std::size_t index, std::uint8_t kind) {
         return;
     }
     const std::int32_t ticks = random_.between(traits.ticks_min, traits.ticks_max);
-    shot.end_tick = tick_ + static_cast<std::uint32_t>(ticks);
+    shot.end_tick = stage_.tick + static_cast<std::uint32_t>(ticks);
     projectiles_.push_back(shot);
 }
 
-void BattleWorld::update_projectiles() {
+void BattlePlayers::update_projectiles() {
     std::vector<Projectile> flying;
     flying.reserve(projectiles_.size());
     for (Projectile& shot : projectiles_) {
@@ -325,7 +369,7 @@ void BattleWorld::update_projectiles() {
             out_.set_vec3f(shot.object, projectile::Velocity,
                            to_vec3f(shot.velocity, battle_tick_rate_hz));
         }
-        if (tick_ >= shot.end_tick || hit_someone(shot)) {
+        if (stage_.tick >= shot.end_tick || hit_someone(shot)) {
             out_.destroy(shot.object);
         } else {
             flying.push_back(shot);
@@ -334,7 +378,7 @@ void BattleWorld::update_projectiles() {
     projectiles_ = std::move(flying);
 }
 
-bool BattleWorld::hit_someone(const Projectile& projectile) {
+bool BattlePlayers::hit_someone(const Projectile& projectile) {
     for (std::size_t i = 0; i < players_.size(); ++i) {
         Player& victim = players_[i];
         if (i == projectile.shooter || !victim.is_alive) {
@@ -350,7 +394,7 @@ bool BattleWorld::hit_someone(const Projectile& projectile) {
     return false;
 }
 
-void BattleWorld::hurt(Player& victim, Player& shooter, std::int32_t damage) {
+void BattlePlayers::hurt(Player& victim, Player& shooter, std::int32_t damage) {
     const std::int32_t absorbed = std::min(victim.armor, damage / 2);
     if (absorbed > 0) {
         victim.armor -= absorbed;
@@ -361,34 +405,34 @@ void BattleWorld::hurt(Player& victim, Player& shooter, std::int32_t damage) {
 
     ++shooter.hit_count;
     shooter.damage_done += static_cast<std::uint32_t>(damage);
-    out_.set_u32(scoreboard_, board_field(shooter.row, scoreboard::DamageDone),
+    out_.set_u32(stage_.scoreboard, board_field(shooter.row, scoreboard::DamageDone),
                  shooter.damage_done);
-    out_.set_f32(scoreboard_, board_field(shooter.row, scoreboard::Accuracy),
+    out_.set_f32(stage_.scoreboard, board_field(shooter.row, scoreboard::Accuracy),
                  static_cast<float>(shooter.hit_count) / static_cast<float>(shooter.shot_count));
     if (victim.health == 0) {
         kill(victim, shooter);
     }
 }
 
-void BattleWorld::kill(Player& victim, Player& shooter) {
+void BattlePlayers::kill(Player& victim, Player& shooter) {
     victim.is_alive = false;
-    victim.due_tick = tick_ + static_cast<std::uint32_t>(random_.between(60, 150));
+    victim.due_tick = stage_.tick + static_cast<std::uint32_t>(random_.between(60, 150));
     ++victim.deaths;
     out_.set_bool(victim.object, player::Alive, false);
-    out_.set_u16(scoreboard_, board_field(victim.row, scoreboard::Deaths), victim.deaths);
+    out_.set_u16(stage_.scoreboard, board_field(victim.row, scoreboard::Deaths), victim.deaths);
 
     const bool is_own_side = victim.team == shooter.team;
     shooter.score += is_own_side ? -1 : 1;
     ++shooter.kills;
-    out_.set_u16(scoreboard_, board_field(shooter.row, scoreboard::Kills), shooter.kills);
-    out_.set_i32(scoreboard_, board_field(shooter.row, scoreboard::Score), shooter.score);
+    out_.set_u16(stage_.scoreboard, board_field(shooter.row, scoreboard::Kills), shooter.kills);
+    out_.set_i32(stage_.scoreboard, board_field(shooter.row, scoreboard::Score), shooter.score);
     if (shooter.is_connected) {
         out_.set_i32(shooter.object, player::Score, shooter.score);
     }
     std::int32_t& team_score = team_scores_[shooter.team];
     team_score += is_own_side ? -1 : 1;
-    out_.set_i32(game_state_, shooter.team == 0 ? game_state::RedScore : game_state::BlueScore,
-                 team_score);
+    out_.set_i32(stage_.game_state,
+                 shooter.team == 0 ? game_state::RedScore : game_state::BlueScore, team_score);
 }
 
 }  // namespace replayout::match
