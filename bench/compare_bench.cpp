@@ -221,8 +221,7 @@ void add_axes(benchmark::internal::Benchmark* benchmark) {
         ->ArgsProduct({{64, 256, 1'024}, {0, 1, 100}, {compare_count}, {0}})
         ->ArgsProduct({{64, 256, 1'024}, {0}, {1}, {0}})
         ->ArgsProduct({{64, 256, 1'024}, {0}, {compare_count}, {1}})
-        ->UseManualTime()
-        ->Unit(benchmark::kMicrosecond);
+        ->Apply(clock_by_hand);
 }
 
 BENCHMARK(BM_CompareProperties)->Apply(add_axes);

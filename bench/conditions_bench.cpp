@@ -114,8 +114,7 @@ void BM_TickConditions(benchmark::State& state) {
 BENCHMARK(BM_TickConditions)
     ->ArgNames({"conditions", "connections", "sharing"})
     ->ArgsProduct({{0, 1}, {16, 64}, {0, 3}})
-    ->UseManualTime()
-    ->Unit(benchmark::kMicrosecond);
+    ->Apply(clock_by_hand);
 
 }  // namespace
 

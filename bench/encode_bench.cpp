@@ -261,8 +261,7 @@ void add_axes(benchmark::internal::Benchmark* benchmark) {
         ->Arg(1)
         ->Arg(pawn_transform_count)
         ->Arg(pawn_property_count)
-        ->UseManualTime()
-        ->Unit(benchmark::kMicrosecond);
+        ->Apply(clock_by_hand);
 }
 
 BENCHMARK(BM_EncodeProperties)->Apply(add_axes);

@@ -160,9 +160,8 @@ void BM_TickByWorkers(benchmark::State& state) {
 BENCHMARK(BM_TickByWorkers)
     ->ArgNames({"objects", "connections", "push", "workers", "concurrent"})
     ->ArgsProduct({{1'000, 50'000}, {16, 64}, {0, 1}, {2}, {0, 1}})
-    ->UseManualTime()
     ->Iterations(200)
-    ->Unit(benchmark::kMicrosecond);
+    ->Apply(clock_by_hand);
 
 }  // namespace
 

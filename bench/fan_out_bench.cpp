@@ -193,8 +193,7 @@ void run_memcpy(benchmark::State& state) {
 using Run = void (*)(benchmark::State& state);
 
 benchmark::internal::Benchmark* add(const char* name, Run run) {
-    return benchmark::RegisterBenchmark(name, run)->UseManualTime()->Iterations(ticks)->Unit(
-        benchmark::kMicrosecond);
+    return benchmark::RegisterBenchmark(name, run)->Iterations(ticks)->Apply(clock_by_hand);
 }
 
 /// All subjects, one behind the other.

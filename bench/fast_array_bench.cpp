@@ -62,8 +62,7 @@ void BM_TickArrays(benchmark::State& state) {
 BENCHMARK(BM_TickArrays)
     ->ArgNames({"array", "sharing"})
     ->ArgsProduct({{0, 1, 2, 3}, {0, 3}})
-    ->UseManualTime()
-    ->Unit(benchmark::kMicrosecond);
+    ->Apply(clock_by_hand);
 
 }  // namespace
 

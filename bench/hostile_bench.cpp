@@ -345,7 +345,7 @@ void BM_Flood(benchmark::State& state) {
 }
 
 void configure(benchmark::internal::Benchmark* benchmark) {
-    benchmark->UseManualTime()->Iterations(100)->Unit(benchmark::kMicrosecond);
+    benchmark->Iterations(100)->Apply(clock_by_hand);
 }
 
 BENCHMARK(BM_ServerFullPacket)->Apply(configure);
@@ -356,7 +356,7 @@ BENCHMARK(BM_ServerArrayCalls)->Apply(configure);
 BENCHMARK(BM_ServerKeyedCalls)->Apply(configure);
 BENCHMARK(BM_ServerAcks)->Apply(configure);
 BENCHMARK(BM_ServerGap)->ArgName("released")->Arg(0)->Arg(1)->Apply(configure);
-BENCHMARK(BM_ServerParts)->Iterations(20)->UseManualTime()->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_ServerParts)->Iterations(20)->Apply(clock_by_hand);
 BENCHMARK(BM_Flood)->ArgName("of")->Arg(0)->Arg(1)->Arg(2)->Apply(configure);
 
 }  // namespace

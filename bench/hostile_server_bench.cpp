@@ -233,7 +233,7 @@ void BM_ClientAwaited(benchmark::State& state) {
 }
 
 void configure(benchmark::internal::Benchmark* benchmark) {
-    benchmark->UseManualTime()->Iterations(100)->Unit(benchmark::kMicrosecond);
+    benchmark->Iterations(100)->Apply(clock_by_hand);
 }
 
 BENCHMARK(BM_ClientFullPacket)->Apply(configure);

@@ -48,9 +48,8 @@ BENCHMARK(BM_IdleWorld)
     ->ArgName("objects")
     ->Arg(few_objects)
     ->Arg(many_objects)
-    ->UseManualTime()
     ->Iterations(300)
-    ->Unit(benchmark::kMicrosecond);
+    ->Apply(clock_by_hand);
 
 }  // namespace
 

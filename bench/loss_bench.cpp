@@ -30,9 +30,8 @@ void BM_TickLoss(benchmark::State& state) {
 BENCHMARK(BM_TickLoss)
     ->ArgNames({"percent", "sharing"})
     ->ArgsProduct({{0, 1, 2, 5, 10, 20}, {0, 2, 3}})
-    ->UseManualTime()
     ->Iterations(ticks)
-    ->Unit(benchmark::kMicrosecond);
+    ->Apply(clock_by_hand);
 
 }  // namespace
 

@@ -77,7 +77,7 @@ void BM_TickNumbers(benchmark::State& state) {
 }
 
 void add_axes(benchmark::internal::Benchmark* benchmark) {
-    benchmark->ArgName("sharing")->Arg(0)->Arg(3)->UseManualTime()->Unit(benchmark::kMicrosecond);
+    benchmark->ArgName("sharing")->Arg(0)->Arg(3)->Apply(clock_by_hand);
 }
 
 BENCHMARK(BM_TickReferences)->Apply(add_axes);

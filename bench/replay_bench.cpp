@@ -69,8 +69,7 @@ BENCHMARK(BM_Recording)
     ->Args({16, 0})
     ->Args({15, 1})
     ->Iterations(200)
-    ->UseManualTime()
-    ->Unit(benchmark::kMicrosecond);
+    ->Apply(clock_by_hand);
 
 }  // namespace
 

@@ -82,8 +82,7 @@ void add_axes(benchmark::internal::Benchmark* benchmark) {
 void add_axes_with_sharing(benchmark::internal::Benchmark* benchmark) {
     benchmark->ArgNames({"connections", "sharing"})
         ->ArgsProduct({connection_counts, {0, 1, 2, 3}})  // SharingLevel: off, ... bundles
-        ->UseManualTime()
-        ->Unit(benchmark::kMicrosecond);
+        ->Apply(clock_by_hand);
 }
 
 BENCHMARK(BM_TickServer)->Apply(add_axes_with_sharing);

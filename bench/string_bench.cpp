@@ -44,8 +44,7 @@ void BM_MemcpyStrings(benchmark::State& state) {
 BENCHMARK(BM_TickStrings)
     ->ArgNames({"bytes", "sharing"})
     ->ArgsProduct({{8, 64, 512}, {0, 3}})
-    ->UseManualTime()
-    ->Unit(benchmark::kMicrosecond);
+    ->Apply(clock_by_hand);
 BENCHMARK(BM_MemcpyStrings)
     ->ArgName("bytes")
     ->ArgsProduct({{8, 64, 512}})

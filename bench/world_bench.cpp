@@ -34,16 +34,6 @@ void BM_SeenWorld(benchmark::State& state) {
     run_seen_session(state, walker_session(sessions, state, 0));
 }
 
-BENCHMARK(BM_SeenWorld)
-    ->ArgNames({"sharing", "walking"})
-    ->Args({0, 0})
-    ->Args({3, 0})
-    ->Args({0, 1})
-    ->Args({3, 1})
-    ->UseManualTime()
-    ->Iterations(100)
-    ->Unit(benchmark::kMicrosecond);
-
 void BM_CappedWorld(benchmark::State& state) {
     static KeptSessions sessions;
     ServerSession& session = walker_session(sessions, state, cap_bytes_per_second);
@@ -52,15 +42,15 @@ void BM_CappedWorld(benchmark::State& state) {
                        state.range(1) != 0 ? 0.85 : 0);
 }
 
-BENCHMARK(BM_CappedWorld)
-    ->ArgNames({"sharing", "walking"})
-    ->Args({0, 0})
-    ->Args({3, 0})
-    ->Args({0, 1})
-    ->Args({3, 1})
-    ->UseManualTime()
-    ->Iterations(100)
-    ->Unit(benchmark::kMicrosecond);
+void add_axes(benchmark::internal::Benchmark* benchmark) {
+    benchmark->ArgNames({"sharing", "walking"})
+        ->ArgsProduct({{0, 3}, {0, 1}})
+        ->Iterations(100)
+        ->Apply(clock_by_hand);
+}
+
+BENCHMARK(BM_SeenWorld)->Apply(add_axes);
+BENCHMARK(BM_CappedWorld)->Apply(add_axes);
 
 }  // namespace
 

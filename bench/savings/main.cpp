@@ -17,20 +17,12 @@ using namespace replayout::bench;
 
 constexpr int exit_good = 0;
 constexpr int exit_cell_failed = 1;
-constexpr std::uint32_t table_connections = 64;
-
-[[nodiscard]] bool is_asked_for(const SavingsOptions& options, const std::string& row) {
-    return options.rows.empty() ||
-           std::any_of(options.rows.begin(), options.rows.end(), [&](const std::string& part) {
-               return row.find(part) != std::string::npos;
-           });
-}
 
 [[nodiscard]] std::vector<SavingsResult> measure(const SavingsOptions& options,
                                                  std::span<const SavingsRow> rows) {
     std::vector<SavingsResult> results;
     for (const SavingsRow& row : rows) {
-        if (!is_asked_for(options, row.name)) {
+        if (!options.has_row(row.name)) {
             continue;
         }
         SavingsResult& result = results.emplace_back(SavingsResult{row.name, row.changes, {}});
@@ -42,14 +34,6 @@ constexpr std::uint32_t table_connections = 64;
         }
     }
     return results;
-}
-
-/// The number of connections that the table shows: 64 if it was measured, else the largest.
-[[nodiscard]] std::uint32_t shown_connections(const SavingsOptions& options) {
-    const auto& counts = options.connections;
-    return std::find(counts.begin(), counts.end(), table_connections) != counts.end()
-               ? table_connections
-               : counts.back();
 }
 
 /// Plays one row for Callgrind.
@@ -101,7 +85,7 @@ constexpr std::uint32_t table_connections = 64;
     }
     json.write(savings_json(results));
     csv.write(savings_csv(results));
-    std::fputs(savings_tables(results, shown_connections(options)).c_str(), json.screen());
+    std::fputs(savings_tables(results, options.shown_connections()).c_str(), json.screen());
     for (const SavingsResult& result : results) {
         for (const SavingsCell& cell : result.cells) {
             if (!cell.error.empty()) {

@@ -5,9 +5,23 @@
 
 #include <replayout/netdriver/net_config.h>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace replayout::bench {
+
+bool SavingsOptions::has_row(const std::string& name) const {
+    return rows.empty() || std::any_of(rows.begin(), rows.end(), [&](const std::string& part) {
+               return name.find(part) != std::string::npos;
+           });
+}
+
+std::uint32_t SavingsOptions::shown_connections() const {
+    constexpr std::uint32_t usual = 64;
+    return std::find(connections.begin(), connections.end(), usual) != connections.end()
+               ? usual
+               : connections.back();
+}
 
 int parse_savings_options(int argc, char** argv, SavingsOptions& options) {
     CLI::App app{

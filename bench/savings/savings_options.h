@@ -24,6 +24,11 @@ struct SavingsOptions {
     bool is_list = false;   ///< names of the rows, and nothing else
     std::string count_row;  ///< if any, this one is played once, for Callgrind
     SharingLevel count_level = SharingLevel::Bundles;
+
+    [[nodiscard]] bool has_row(const std::string& name) const;
+    /// The number of connections that the table shows: 64 if it is measured, else the largest,
+    /// which is the last.
+    [[nodiscard]] std::uint32_t shown_connections() const;
 };
 
 /// go_on, or what the process is to exit with.
