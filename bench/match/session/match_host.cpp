@@ -263,20 +263,13 @@ void MatchHost::take_reports() {
     for (const PeerId peer : peers_) {
         const auto found = seat_of_.find(peer);
         const Seat* seat = found == seat_of_.end() ? nullptr : &seats_.at(found->second);
-        const std::size_t number = result_.client_crc32.size();
-        const bool has_reported = seat != nullptr && seat->has_reported;
-        result_.client_crc32.push_back(has_reported ? seat->report.crc32 : 0);
-        ++result_.clients_joined;
-        const bool is_equal =
-            has_reported && seat->report.is_equal && seat->report.crc32 == seat->expected.crc32;
-        result_.clients_equal += is_equal ? 1u : 0u;
-        if (!is_equal && result_.first_difference.empty()) {
-            result_.first_difference =
-                "client " + std::to_string(number) + ": " +
-                (!has_reported                     ? "it did not report"
-                 : seat->report.difference.empty() ? "its checksum differs"
-                                                   : seat->report.difference);
+        if (seat == nullptr || !seat->has_reported) {
+            result_.add_client(true, false, 0, "it did not report");
+            continue;
         }
+        const RefereeReport& report = seat->report;
+        const bool is_equal = report.is_equal && report.crc32 == seat->expected.crc32;
+        result_.add_client(true, is_equal, report.crc32, report.difference);
     }
     if (result_.clients_joined < options_.clients && result_.first_difference.empty()) {
         result_.first_difference = std::to_string(options_.clients - result_.clients_joined) +

@@ -96,6 +96,18 @@ struct MatchResult {
     std::vector<TypeCost> twin_types;  ///< empty unless asked for
     std::optional<Savings> savings;    ///< with --report, if any server shares
 
+    /// One more client. `difference`: where it is not equal, the first one, if that is known.
+    void add_client(bool is_joined, bool is_equal, std::uint32_t crc32,
+                    const std::string& difference) {
+        if (!is_equal && first_difference.empty()) {
+            first_difference = "client " + std::to_string(client_crc32.size()) + ": " +
+                               (difference.empty() ? "its checksum differs" : difference);
+        }
+        client_crc32.push_back(crc32);
+        clients_joined += is_joined ? 1u : 0u;
+        clients_equal += is_equal ? 1u : 0u;
+    }
+
     [[nodiscard]] bool is_converged(const MatchOptions& options) const noexcept {
         return is_settled && clients_equal == options.clients && quiescent_bytes == 0;
     }

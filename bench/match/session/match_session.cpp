@@ -267,15 +267,8 @@ void MatchSession::judge() {
         const Client& client = *clients_[i];
         const ClientVerdict verdict =
             judge.judge(client.world, client.driver, client.is_started, client_peer(i));
-        result_.client_crc32.push_back(verdict.crc32);
-        result_.clients_joined += verdict.is_joined ? 1 : 0;
         const bool is_equal = verdict.difference.empty() && verdict.crc32 == verdict.server_crc32;
-        result_.clients_equal += is_equal ? 1 : 0;
-        if (!is_equal && result_.first_difference.empty()) {
-            result_.first_difference =
-                "client " + std::to_string(i) + ": " +
-                (verdict.difference.empty() ? "its checksum differs" : verdict.difference);
-        }
+        result_.add_client(verdict.is_joined, is_equal, verdict.crc32, verdict.difference);
     }
 }
 
