@@ -277,65 +277,88 @@ class FloodedTransport final : public Transport {
     Transport& line_;
 };
 
-/// The tick of a server of 16 clients, 30 of them a second, to which 200,000 datagrams a second of
-/// strangers (1), or in the name of its clients (2), come; or none (0).
-void BM_Flood(benchmark::State& state) {
-    constexpr std::uint32_t clients_max = 16;
-    constexpr std::uint64_t junk_per_tick = 6'667;
-    LoopbackNetwork network({packet_bytes, 1u << 12}, std::pmr::new_delete_resource());
-    FloodedTransport line(network.endpoint(server_peer));
-    line.junk = PacketWriter(54'321).packet({}, Bytes(packet_bytes - packet_header_bytes_min));
-    line.is_of_clients = state.range(0) == 2;
-    World world;
-    const HostileClass& body = hostile_classes()[OfBody];
-    const RepLayout& layout = body.layout.layout();
-    NetDriver server(NetDriverSettings{}, line, world);
-    bool has_begun = server.add_layout(layout) && server.listen();
-    for (std::uint64_t i = 1; i <= 200; ++i) {
-        world.add(ObjectHandle{i}, body);
-        (void)server.add_object(layout, ObjectHandle{i});
-    }
-    std::vector<std::unique_ptr<World>> worlds;
-    std::vector<std::unique_ptr<NetDriver>> clients;
-    NetTime now = NetTime::from_milliseconds(1'000);
-    for (std::uint32_t i = 0; i < clients_max; ++i) {
-        worlds.push_back(std::make_unique<World>());
-        clients.push_back(std::make_unique<NetDriver>(
-            NetDriverSettings{}, network.endpoint(PeerId{2 + i}), *worlds.back()));
-        has_begun = has_begun && clients.back()->add_layout(layout) &&
-                    clients.back()->connect(server_peer, now);
-    }
-    const auto tick = [&](std::uint64_t junk) {
-        for (std::uint64_t i = 1; i <= 200; ++i) {
-            ++world.at<Body>(ObjectHandle{i}).values[0];
+/// A server of 200 objects and 16 clients behind such a line.
+class FloodedServer {
+  public:
+    static constexpr std::uint32_t client_count = 16;
+
+    explicit FloodedServer(bool is_junk_of_clients) {
+        line_.junk = PacketWriter(54'321).packet({}, Bytes(packet_bytes - packet_header_bytes_min));
+        line_.is_of_clients = is_junk_of_clients;
+        const RepLayout& layout = body_.layout.layout();
+        has_begun_ = driver_.add_layout(layout) && driver_.listen();
+        for (std::uint64_t i = 1; i <= object_count; ++i) {
+            world_.add(ObjectHandle{i}, body_);
+            (void)driver_.add_object(layout, ObjectHandle{i});
         }
-        now = now.plus_milliseconds(33);
-        for (const auto& client : clients) {
-            client->tick_dispatch(now);
-            client->tick_flush(now);
+        for (std::uint32_t i = 0; i < client_count; ++i) {
+            clients_.push_back(std::make_unique<Client>(network_.endpoint(PeerId{2 + i})));
+            NetDriver& client = clients_.back()->driver;
+            has_begun_ =
+                has_begun_ && client.add_layout(layout) && client.connect(server_peer, now_);
         }
-        line.junk_left = junk;
+    }
+
+    /// Returns the seconds of the server.
+    double tick(std::uint64_t junk) {
+        for (std::uint64_t i = 1; i <= object_count; ++i) {
+            ++world_.at<Body>(ObjectHandle{i}).values[0];
+        }
+        now_ = now_.plus_milliseconds(33);
+        for (const auto& client : clients_) {
+            client->driver.tick_dispatch(now_);
+            client->driver.tick_flush(now_);
+        }
+        line_.junk_left = junk;
         const StopWatch watch;
-        server.tick_dispatch(now);
-        server.tick_flush(now);
+        driver_.tick_dispatch(now_);
+        driver_.tick_flush(now_);
         return watch.seconds();
-    };
-    for (int i = 0; i < 60; ++i) {
-        (void)tick(0);
     }
-    const std::uint64_t junk = state.range(0) == 0 ? 0 : junk_per_tick;
-    const NetStats before = server.stats();
+    [[nodiscard]] bool has_all_clients() const {
+        return has_begun_ && driver_.connection_count() == client_count;
+    }
+    [[nodiscard]] std::uint64_t packets_dropped() const { return driver_.stats().packets_dropped; }
+
+  private:
+    static constexpr std::uint64_t object_count = 200;
+
+    struct Client {
+        explicit Client(Transport& transport) : driver(NetDriverSettings{}, transport, world) {}
+
+        World world;
+        NetDriver driver;
+    };
+
+    const HostileClass& body_ = hostile_classes()[OfBody];
+    LoopbackNetwork network_{{packet_bytes, 1u << 12}, std::pmr::new_delete_resource()};
+    FloodedTransport line_{network_.endpoint(server_peer)};
+    World world_;
+    NetDriver driver_{NetDriverSettings{}, line_, world_};
+    std::vector<std::unique_ptr<Client>> clients_;
+    NetTime now_ = NetTime::from_milliseconds(1'000);
+    bool has_begun_ = false;
+};
+
+/// The server's tick, 30 of them a second, to which 200,000 datagrams a second of strangers (1), or
+/// in the name of its clients (2), come; or none (0).
+void BM_Flood(benchmark::State& state) {
+    FloodedServer server(state.range(0) == 2);
+    for (int i = 0; i < 60; ++i) {
+        (void)server.tick(0);
+    }
+    const std::uint64_t junk = state.range(0) == 0 ? 0 : 6'667;
+    const std::uint64_t before = server.packets_dropped();
     double seconds = 0;
     double longest = 0;
     for (auto _ : state) {
-        const double of_tick = tick(junk);
+        const double of_tick = server.tick(junk);
         state.SetIterationTime(of_tick);
         seconds += of_tick;
         longest = std::max(longest, of_tick);
     }
     const auto ticks = static_cast<std::uint64_t>(state.iterations());
-    const std::uint64_t unread = server.stats().packets_dropped - before.packets_dropped;
-    if (!has_begun || server.connection_count() != clients_max || unread < junk * ticks) {
+    if (!server.has_all_clients() || server.packets_dropped() - before < junk * ticks) {
         state.SkipWithError("all junk must be dropped, and all clients stay");
         return;
     }
