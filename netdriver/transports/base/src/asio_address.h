@@ -14,10 +14,21 @@
 
 namespace replayout {
 
-/// Of `boost::asio::ip::udp` or tcp. `kind` begins the sentence of an error.
+/// Not one address but all of a host: 0.0.0.0, ::, and ::ffff:0.0.0.0.
+[[nodiscard]] inline bool is_all_addresses(const boost::asio::ip::address& address) {
+    if (address.is_v4() || !address.to_v6().is_v4_mapped()) {
+        return address.is_unspecified();
+    }
+    return boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, address.to_v6())
+        .is_unspecified();
+}
+
+/// Of `boost::asio::ip::udp` or tcp. `kind` begins the sentence of an error. A client cannot
+/// connect to all addresses of a host.
 template <typename Protocol>
 [[nodiscard]] Result<typename Protocol::endpoint> parse_endpoint(std::string_view kind,
-                                                                 std::string_view text) {
+                                                                 std::string_view text,
+                                                                 bool is_server) {
     const Result<AddressText> parts = split_address(kind, text);
     if (!parts) {
         return parts.error();
@@ -27,16 +38,10 @@ template <typename Protocol>
     if (error) {
         return address_error(kind, text, error.message());
     }
-    return typename Protocol::endpoint(address, parts->port);
-}
-
-/// Not one address but all of a host: 0.0.0.0, ::, and ::ffff:0.0.0.0.
-[[nodiscard]] inline bool is_all_addresses(const boost::asio::ip::address& address) {
-    if (address.is_v4() || !address.to_v6().is_v4_mapped()) {
-        return address.is_unspecified();
+    if (!is_server && is_all_addresses(address)) {
+        return all_addresses_error(kind, text);
     }
-    return boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, address.to_v6())
-        .is_unspecified();
+    return typename Protocol::endpoint(address, parts->port);
 }
 
 /// For places of one address.

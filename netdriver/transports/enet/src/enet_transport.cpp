@@ -62,34 +62,54 @@ constexpr std::uint32_t errors_max = 1'024;
 
 }  // namespace
 
-class EnetTransport::Host final : EnetPeers {
+class EnetTransport::Host final : public EnetTransport, private EnetPeers {
   public:
-    Host(const EnetSettings& settings, const AddressCookie::Secret& secret)
+    [[nodiscard]] static Result<std::unique_ptr<EnetTransport>> start(std::string_view text,
+                                                                      const EnetSettings& settings,
+                                                                      bool is_server) {
+        const Result<ENetAddress> address = parse_address(text);
+        if (!address) {
+            return address.error();
+        }
+        if (!is_server && address->host == ENET_HOST_ANY) {
+            return all_addresses_error(kind, text);
+        }
+        const Result<AddressCookie::Secret> secret = transport_secret(settings.secret, kind);
+        if (!secret) {
+            return secret.error();
+        }
+        auto host = std::make_unique<Host>(settings, *secret, is_server);
+        if (Status opened = host->open(*address, text); !opened) {
+            return opened.error();
+        }
+        return std::unique_ptr<EnetTransport>(std::move(host));
+    }
+
+    Host(const EnetSettings& settings, const AddressCookie::Secret& secret, bool is_server)
         : settings_(settings),
           gate_(settings, secret, stats_, *this),
           pool_(settings.datagram_bytes_max, settings.resource),
-          peers_(settings.resource) {}
-    ~Host() {
+          peers_(settings.resource),
+          is_server_(is_server) {}
+    ~Host() override {
         if (host_ != nullptr) {
             enet_host_destroy(host_);
         }
     }
-    Host(const Host&) = delete;
-    Host& operator=(const Host&) = delete;
 
-    /// `bind` of a server, `server` of a client; the other one is null.
-    [[nodiscard]] Status open(const ENetAddress* bind, const ENetAddress* server,
-                              std::string_view address) {
+    /// A server at `address`, or a client of the server there, which `text` named.
+    [[nodiscard]] Status open(const ENetAddress& address, std::string_view text) {
         static const bool is_ready = initialize();
         if (settings_.datagram_bytes_max > datagram_bytes_limit || settings_.peers_max == 0 ||
             settings_.peers_max > peers_limit) {
-            return address_error(kind, address, "ENet has no datagrams so large, or peers so many");
+            return address_error(kind, text, "ENet has no datagrams so large, or peers so many");
         }
-        is_server_ = server == nullptr;
-        const std::size_t peers = is_server_ ? settings_.peers_max : 1;
-        host_ = is_ready ? enet_host_create(bind, peers, 1, 0, 0) : nullptr;
+        if (is_ready) {
+            host_ = is_server_ ? enet_host_create(&address, settings_.peers_max, 1, 0, 0)
+                               : enet_host_create(nullptr, 1, 1, 0, 0);
+        }
         if (host_ == nullptr) {
-            return address_error(kind, address, "no socket could be bound to it");
+            return address_error(kind, text, "no socket could be bound to it");
         }
         enet_socket_set_option(host_->socket, ENET_SOCKOPT_RCVBUF, settings_.receive_buffer_bytes);
         host_->intercept = intercept;
@@ -101,11 +121,11 @@ class EnetTransport::Host final : EnetPeers {
         host_->maximumWaitingData = waiting_bytes_max;
         // Places are of addresses with their ports; of each of these ENet would take many peers.
         host_->duplicatePeers = settings_.peers_per_address_max;
-        gate_.open(host_, server);
+        gate_.open(host_, is_server_ ? nullptr : &address);
         return {};
     }
 
-    void tick(NetTime now) {
+    void tick(NetTime now) override {
         watch_.ticked();
         now_ = now;
         gate_.tick(now);
@@ -120,9 +140,9 @@ class EnetTransport::Host final : EnetPeers {
         end_stays();
     }
 
-    void flush() { enet_host_flush(host_); }
+    void flush() override { enet_host_flush(host_); }
 
-    void send(PeerId peer, std::span<const std::byte> datagram) {
+    void send(PeerId peer, std::span<const std::byte> datagram) override {
         REPLAYOUT_EXPECT(datagram.size() <= settings_.datagram_bytes_max, void(),
                          "send: a datagram of %zu bytes, and datagram_bytes_max is %zu: send no "
                          "larger ones (Transport::datagram_bytes_max)",
@@ -145,21 +165,28 @@ class EnetTransport::Host final : EnetPeers {
         ++stats_.datagrams_sent;
     }
 
-    void close(PeerId peer) {
+    void close(PeerId peer) override {
         if (const auto found = peers_.find(peer); found != peers_.end()) {
             found->second.stay.close(now_);
         }
     }
 
-    [[nodiscard]] std::size_t receive(PeerId& peer, std::span<std::byte> buffer) {
+    [[nodiscard]] std::size_t receive(PeerId& peer, std::span<std::byte> buffer) override {
         return watch_.answered(arrived_.receive(pool_, peer, buffer), "ENet transport");
     }
 
-    [[nodiscard]] const EnetSettings& settings() const noexcept { return settings_; }
-    [[nodiscard]] const SocketStats& stats() const noexcept { return stats_; }
-    [[nodiscard]] bool is_connected() const noexcept { return !is_server_ && !peers_.empty(); }
-    [[nodiscard]] std::size_t peer_count() const noexcept { return peers_.size(); }
-    [[nodiscard]] std::string local_address() const {
+    [[nodiscard]] std::size_t datagram_bytes_max() const noexcept override {
+        return settings_.datagram_bytes_max;
+    }
+    [[nodiscard]] PeerId server() const noexcept override { return server_peer; }
+    [[nodiscard]] const SocketStats& stats() const noexcept override { return stats_; }
+    [[nodiscard]] bool is_connected() const noexcept override {
+        return !is_server_ && !peers_.empty();
+    }
+    [[nodiscard]] std::uint32_t peer_count() const noexcept override {
+        return static_cast<std::uint32_t>(peers_.size());
+    }
+    [[nodiscard]] std::string local_address() const override {
         ENetAddress address{};
         if (enet_socket_get_address(host_->socket, &address) != 0) {
             return {};
@@ -321,94 +348,19 @@ class EnetTransport::Host final : EnetPeers {
     NetTime now_;
     std::uint64_t last_peer_ = 0;
     std::uint64_t seen_ = 0;  // datagrams
-    bool is_server_ = true;
+    bool is_server_;
 };
 
 thread_local EnetTransport::Host* EnetTransport::Host::serving_ = nullptr;
 
-EnetTransport::EnetTransport(std::unique_ptr<Host> host) : host_(std::move(host)) {}
-
-EnetTransport::~EnetTransport() = default;
-
 Result<std::unique_ptr<EnetTransport>> EnetTransport::listen(std::string_view address,
                                                              const EnetSettings& settings) {
-    const Result<ENetAddress> bind = parse_address(address);
-    if (!bind) {
-        return bind.error();
-    }
-    const Result<AddressCookie::Secret> secret = transport_secret(settings.secret, kind);
-    if (!secret) {
-        return secret.error();
-    }
-    auto host = std::make_unique<Host>(settings, *secret);
-    if (Status opened = host->open(&*bind, nullptr, address); !opened) {
-        return opened.error();
-    }
-    return std::unique_ptr<EnetTransport>(new EnetTransport(std::move(host)));
+    return Host::start(address, settings, true);
 }
 
 Result<std::unique_ptr<EnetTransport>> EnetTransport::connect(std::string_view address,
                                                               const EnetSettings& settings) {
-    const Result<ENetAddress> server = parse_address(address);
-    if (!server) {
-        return server.error();
-    }
-    if (server->host == ENET_HOST_ANY) {
-        return all_addresses_error(kind, address);
-    }
-    const Result<AddressCookie::Secret> secret = transport_secret(settings.secret, kind);
-    if (!secret) {
-        return secret.error();
-    }
-    auto host = std::make_unique<Host>(settings, *secret);
-    if (Status opened = host->open(nullptr, &*server, address); !opened) {
-        return opened.error();
-    }
-    return std::unique_ptr<EnetTransport>(new EnetTransport(std::move(host)));
-}
-
-void EnetTransport::tick(NetTime now) {
-    host_->tick(now);
-}
-
-void EnetTransport::flush() {
-    host_->flush();
-}
-
-void EnetTransport::close(PeerId peer) {
-    host_->close(peer);
-}
-
-PeerId EnetTransport::server() const noexcept {
-    return server_peer;
-}
-
-bool EnetTransport::is_connected() const noexcept {
-    return host_->is_connected();
-}
-
-std::string EnetTransport::local_address() const {
-    return host_->local_address();
-}
-
-std::uint32_t EnetTransport::peer_count() const noexcept {
-    return static_cast<std::uint32_t>(host_->peer_count());
-}
-
-const SocketStats& EnetTransport::stats() const noexcept {
-    return host_->stats();
-}
-
-std::size_t EnetTransport::datagram_bytes_max() const noexcept {
-    return host_->settings().datagram_bytes_max;
-}
-
-void EnetTransport::send(PeerId peer, std::span<const std::byte> datagram) {
-    host_->send(peer, datagram);
-}
-
-std::size_t EnetTransport::receive(PeerId& peer, std::span<std::byte> buffer) {
-    return host_->receive(peer, buffer);
+    return Host::start(address, settings, false);
 }
 
 }  // namespace replayout

@@ -49,8 +49,36 @@ struct EndpointBytes {
 
 }  // namespace
 
-class UdpTransport::Socket {
+class UdpTransport::Socket final : public UdpTransport {
   public:
+    [[nodiscard]] static Result<std::unique_ptr<UdpTransport>> start(std::string_view address,
+                                                                     const UdpSettings& settings,
+                                                                     bool is_server) {
+        const Result<udp::endpoint> endpoint = parse_endpoint<udp>(kind, address, is_server);
+        if (!endpoint) {
+            return endpoint.error();
+        }
+        const Result<AddressCookie::Secret> secret = transport_secret(settings.secret, kind);
+        if (!secret) {
+            return secret.error();
+        }
+        auto made = make_with_asio<Socket>(kind, address, settings, *secret, is_server);
+        if (!made) {
+            return made.error();
+        }
+        Socket& socket = **made;
+        if (const error_code refused =
+                socket.socket_.open(is_server ? *endpoint : udp::endpoint(endpoint->protocol(), 0),
+                                    settings.receive_buffer_bytes, is_server)) {
+            return start_error(kind, address, refused);
+        }
+        if (!is_server) {
+            socket.server_.remote = *endpoint;
+            socket.add_peer(socket.server_, 0);
+        }
+        return std::unique_ptr<UdpTransport>(std::move(*made));
+    }
+
     Socket(const UdpSettings& settings, const AddressCookie::Secret& secret, bool is_server)
         : settings_(settings),
           cookies_(secret),
@@ -63,20 +91,7 @@ class UdpTransport::Socket {
           is_server_(is_server),
           client_(cookies_.client_number(0)) {}
 
-    [[nodiscard]] Status open(const udp::endpoint& bind, std::string_view address) {
-        const error_code refused = socket_.open(bind, settings_.receive_buffer_bytes, is_server_);
-        if (refused) {
-            return start_error(kind, address, refused);
-        }
-        return {};
-    }
-
-    void set_server(const udp::endpoint& server) {
-        server_.remote = server;
-        add_peer(server_, 0);
-    }
-
-    void tick(NetTime now) {
+    void tick(NetTime now) override {
         watch_.ticked();
         now_ = now;
         datagrams_left_ = settings_.datagrams_per_tick_max;
@@ -88,7 +103,9 @@ class UdpTransport::Socket {
         }
     }
 
-    void send(PeerId peer, std::span<const std::byte> datagram) {
+    void flush() override {}
+
+    void send(PeerId peer, std::span<const std::byte> datagram) override {
         REPLAYOUT_EXPECT(datagram.size() <= settings_.datagram_bytes_max, void(),
                          "send: a datagram of %zu bytes, and datagram_bytes_max is %zu: send no "
                          "larger ones (Transport::datagram_bytes_max)",
@@ -109,13 +126,13 @@ class UdpTransport::Socket {
                 std::span(buffer_).first(address_data_head_bytes + datagram.size()));
     }
 
-    void close(PeerId peer) {
+    void close(PeerId peer) override {
         if (const auto found = peers_.find(peer); found != peers_.end()) {
             found->second.stay.close(now_);
         }
     }
 
-    [[nodiscard]] std::size_t receive(PeerId& peer, std::span<std::byte> buffer) {
+    [[nodiscard]] std::size_t receive(PeerId& peer, std::span<std::byte> buffer) override {
         while (datagrams_left_ > 0) {
             DatagramRoute from;
             error_code error;
@@ -150,16 +167,21 @@ class UdpTransport::Socket {
         return watch_.answered(nothing_received, "UDP transport");
     }
 
-    [[nodiscard]] std::string address_of(PeerId peer) const {
+    [[nodiscard]] std::string address_of(PeerId peer) const override {
         const auto found = peers_.find(peer);
         return found == peers_.end() ? std::string() : text_of(found->second.route.remote);
     }
-    [[nodiscard]] std::string local_address() const { return text_of(socket_.local_endpoint()); }
-    [[nodiscard]] const UdpSettings& settings() const noexcept { return settings_; }
-    [[nodiscard]] const SocketStats& stats() const noexcept { return stats_; }
-    [[nodiscard]] bool is_connected() const noexcept { return is_welcome_; }
-    [[nodiscard]] std::size_t peer_count() const noexcept {
-        return is_server_ || is_welcome_ ? peers_.size() : 0;
+    [[nodiscard]] std::string local_address() const override {
+        return text_of(socket_.local_endpoint());
+    }
+    [[nodiscard]] std::size_t datagram_bytes_max() const noexcept override {
+        return settings_.datagram_bytes_max;
+    }
+    [[nodiscard]] const SocketStats& stats() const noexcept override { return stats_; }
+    [[nodiscard]] PeerId server() const noexcept override { return PeerId{1}; }
+    [[nodiscard]] bool is_connected() const noexcept override { return is_welcome_; }
+    [[nodiscard]] std::uint32_t peer_count() const noexcept override {
+        return is_server_ || is_welcome_ ? static_cast<std::uint32_t>(peers_.size()) : 0;
     }
 
   private:
@@ -320,96 +342,14 @@ class UdpTransport::Socket {
     bool is_wanted_ = true;  // somebody wants to send
 };
 
-UdpTransport::UdpTransport(std::unique_ptr<Socket> socket) : socket_(std::move(socket)) {}
-
-UdpTransport::~UdpTransport() = default;
-
 Result<std::unique_ptr<UdpTransport>> UdpTransport::listen(std::string_view address,
                                                            const UdpSettings& settings) {
-    const Result<udp::endpoint> endpoint = parse_endpoint<udp>(kind, address);
-    if (!endpoint) {
-        return endpoint.error();
-    }
-    const Result<AddressCookie::Secret> secret = transport_secret(settings.secret, kind);
-    if (!secret) {
-        return secret.error();
-    }
-    auto socket = make_with_asio<Socket>(kind, address, settings, *secret, true);
-    if (!socket) {
-        return socket.error();
-    }
-    if (Status opened = (*socket)->open(*endpoint, address); !opened) {
-        return opened.error();
-    }
-    return std::unique_ptr<UdpTransport>(new UdpTransport(std::move(*socket)));
+    return Socket::start(address, settings, true);
 }
 
 Result<std::unique_ptr<UdpTransport>> UdpTransport::connect(std::string_view address,
                                                             const UdpSettings& settings) {
-    const Result<udp::endpoint> server = parse_endpoint<udp>(kind, address);
-    if (!server) {
-        return server.error();
-    }
-    if (is_all_addresses(server->address())) {
-        return all_addresses_error(kind, address);
-    }
-    const Result<AddressCookie::Secret> secret = transport_secret(settings.secret, kind);
-    if (!secret) {
-        return secret.error();
-    }
-    auto socket = make_with_asio<Socket>(kind, address, settings, *secret, false);
-    if (!socket) {
-        return socket.error();
-    }
-    if (Status opened = (*socket)->open(udp::endpoint(server->protocol(), 0), address); !opened) {
-        return opened.error();
-    }
-    (*socket)->set_server(*server);
-    return std::unique_ptr<UdpTransport>(new UdpTransport(std::move(*socket)));
-}
-
-void UdpTransport::tick(NetTime now) {
-    socket_->tick(now);
-}
-
-void UdpTransport::close(PeerId peer) {
-    socket_->close(peer);
-}
-
-PeerId UdpTransport::server() const noexcept {
-    return PeerId{1};
-}
-
-bool UdpTransport::is_connected() const noexcept {
-    return socket_->is_connected();
-}
-
-std::string UdpTransport::local_address() const {
-    return socket_->local_address();
-}
-
-std::string UdpTransport::address_of(PeerId peer) const {
-    return socket_->address_of(peer);
-}
-
-std::uint32_t UdpTransport::peer_count() const noexcept {
-    return static_cast<std::uint32_t>(socket_->peer_count());
-}
-
-const SocketStats& UdpTransport::stats() const noexcept {
-    return socket_->stats();
-}
-
-std::size_t UdpTransport::datagram_bytes_max() const noexcept {
-    return socket_->settings().datagram_bytes_max;
-}
-
-void UdpTransport::send(PeerId peer, std::span<const std::byte> datagram) {
-    socket_->send(peer, datagram);
-}
-
-std::size_t UdpTransport::receive(PeerId& peer, std::span<std::byte> buffer) {
-    return socket_->receive(peer, buffer);
+    return Socket::start(address, settings, false);
 }
 
 }  // namespace replayout

@@ -59,8 +59,26 @@ constexpr std::string_view kind = "WebSocket";
 
 }  // namespace
 
-class WebSocketTransport::Endpoint {
+class WebSocketTransport::Endpoint final : public WebSocketTransport {
   public:
+    [[nodiscard]] static Result<std::unique_ptr<WebSocketTransport>> start(
+        std::string_view address, const WebSocketSettings& settings, bool is_server) {
+        const Result<tcp::endpoint> endpoint = parse_endpoint<tcp>(kind, address, is_server);
+        if (!endpoint) {
+            return endpoint.error();
+        }
+        auto made = make_with_asio<Endpoint>(kind, address, settings, is_server);
+        if (!made) {
+            return made.error();
+        }
+        if (!is_server) {
+            (*made)->server_ = *endpoint;
+        } else if (const error_code refused = (*made)->listen_at(*endpoint)) {
+            return start_error(kind, address, refused);
+        }
+        return std::unique_ptr<WebSocketTransport>(std::move(*made));
+    }
+
     Endpoint(const WebSocketSettings& settings, bool is_server)
         : settings_(settings),
           acceptor_(context_),
@@ -68,36 +86,13 @@ class WebSocketTransport::Endpoint {
           places_(settings.peers_max, settings.peers_per_address_max, settings.resource),
           waiting_(settings.resource),
           is_server_(is_server) {}
-    ~Endpoint() {
+    ~Endpoint() override {
         for (const ConnectionPointer& connection : connections_) {
             connection->stream.next_layer().abandon();
         }
     }
-    Endpoint(const Endpoint&) = delete;
-    Endpoint& operator=(const Endpoint&) = delete;
 
-    [[nodiscard]] Status open(const tcp::endpoint& bind, std::string_view address) {
-        error_code error;
-        acceptor_.open(bind.protocol(), error);
-        if (!error) {
-            acceptor_.set_option(boost::asio::socket_base::reuse_address(true), error);
-        }
-        if (!error) {
-            acceptor_.bind(bind, error);
-        }
-        if (!error) {
-            acceptor_.listen(boost::asio::socket_base::max_listen_connections, error);
-        }
-        if (error) {
-            return start_error(kind, address, error);
-        }
-        accept_next();
-        return {};
-    }
-
-    void set_server(const tcp::endpoint& server) { server_ = server; }
-
-    void tick(NetTime now) {
+    void tick(NetTime now) override {
         watch_.ticked();
         now_ = now;
         if (std::exchange(has_failed_to_accept_, false)) {
@@ -112,12 +107,12 @@ class WebSocketTransport::Endpoint {
             connection->control_frames = 0;
             connection->stream.next_layer().grant(read_bytes_max);
         }
-        run();
+        flush();
         end_stays();
     }
 
     /// What can be done without waiting, and no more of it than a flood is to cost.
-    void run() {
+    void flush() override {
         context_.restart();
         for (std::uint32_t i = 0; i < settings_.datagrams_waiting_max; ++i) {
             if (context_.poll_one() == 0) {
@@ -126,7 +121,7 @@ class WebSocketTransport::Endpoint {
         }
     }
 
-    void send(PeerId peer, std::span<const std::byte> datagram) {
+    void send(PeerId peer, std::span<const std::byte> datagram) override {
         REPLAYOUT_EXPECT(datagram.size() <= settings_.datagram_bytes_max, void(),
                          "send: a datagram of %zu bytes, and datagram_bytes_max is %zu: send no "
                          "larger ones (Transport::datagram_bytes_max)",
@@ -150,7 +145,7 @@ class WebSocketTransport::Endpoint {
         }
     }
 
-    [[nodiscard]] std::size_t receive(PeerId& peer, std::span<std::byte> buffer) {
+    [[nodiscard]] std::size_t receive(PeerId& peer, std::span<std::byte> buffer) override {
         const std::size_t size =
             watch_.answered(arrived_.receive(pool_, peer, buffer), "WebSocket transport");
         const auto found =
@@ -170,17 +165,24 @@ class WebSocketTransport::Endpoint {
         return size;
     }
 
-    void close(PeerId peer) {
+    void close(PeerId peer) override {
         if (const auto found = peers_.find(peer); found != peers_.end()) {
             found->second->stay.close(now_);
         }
     }
 
-    [[nodiscard]] const WebSocketSettings& settings() const noexcept { return settings_; }
-    [[nodiscard]] const SocketStats& stats() const noexcept { return stats_; }
-    [[nodiscard]] bool is_connected() const noexcept { return !is_server_ && !peers_.empty(); }
-    [[nodiscard]] std::size_t peer_count() const noexcept { return peers_.size(); }
-    [[nodiscard]] std::string local_address() const {
+    [[nodiscard]] std::size_t datagram_bytes_max() const noexcept override {
+        return settings_.datagram_bytes_max;
+    }
+    [[nodiscard]] PeerId server() const noexcept override { return server_peer; }
+    [[nodiscard]] const SocketStats& stats() const noexcept override { return stats_; }
+    [[nodiscard]] bool is_connected() const noexcept override {
+        return !is_server_ && !peers_.empty();
+    }
+    [[nodiscard]] std::uint32_t peer_count() const noexcept override {
+        return static_cast<std::uint32_t>(peers_.size());
+    }
+    [[nodiscard]] std::string local_address() const override {
         error_code error;
         return text_of(acceptor_.local_endpoint(error));
     }
@@ -244,6 +246,24 @@ class WebSocketTransport::Endpoint {
     }
 
     // A server.
+
+    [[nodiscard]] error_code listen_at(const tcp::endpoint& bind) {
+        error_code error;
+        acceptor_.open(bind.protocol(), error);
+        if (!error) {
+            acceptor_.set_option(boost::asio::socket_base::reuse_address(true), error);
+        }
+        if (!error) {
+            acceptor_.bind(bind, error);
+        }
+        if (!error) {
+            acceptor_.listen(boost::asio::socket_base::max_listen_connections, error);
+        }
+        if (!error) {
+            accept_next();
+        }
+        return error;
+    }
 
     void accept_next() {
         acceptor_.async_accept([this](error_code error, tcp::socket socket) {
@@ -517,86 +537,14 @@ class WebSocketTransport::Endpoint {
     bool is_server_;
 };
 
-WebSocketTransport::WebSocketTransport(std::unique_ptr<Endpoint> endpoint)
-    : endpoint_(std::move(endpoint)) {}
-
-WebSocketTransport::~WebSocketTransport() = default;
-
 Result<std::unique_ptr<WebSocketTransport>> WebSocketTransport::listen(
     std::string_view address, const WebSocketSettings& settings) {
-    const Result<tcp::endpoint> bind = parse_endpoint<tcp>(kind, address);
-    if (!bind) {
-        return bind.error();
-    }
-    auto endpoint = make_with_asio<Endpoint>(kind, address, settings, true);
-    if (!endpoint) {
-        return endpoint.error();
-    }
-    if (Status opened = (*endpoint)->open(*bind, address); !opened) {
-        return opened.error();
-    }
-    return std::unique_ptr<WebSocketTransport>(new WebSocketTransport(std::move(*endpoint)));
+    return Endpoint::start(address, settings, true);
 }
 
 Result<std::unique_ptr<WebSocketTransport>> WebSocketTransport::connect(
     std::string_view address, const WebSocketSettings& settings) {
-    const Result<tcp::endpoint> server = parse_endpoint<tcp>(kind, address);
-    if (!server) {
-        return server.error();
-    }
-    if (is_all_addresses(server->address())) {
-        return all_addresses_error(kind, address);
-    }
-    auto endpoint = make_with_asio<Endpoint>(kind, address, settings, false);
-    if (!endpoint) {
-        return endpoint.error();
-    }
-    (*endpoint)->set_server(*server);
-    return std::unique_ptr<WebSocketTransport>(new WebSocketTransport(std::move(*endpoint)));
-}
-
-void WebSocketTransport::tick(NetTime now) {
-    endpoint_->tick(now);
-}
-
-void WebSocketTransport::flush() {
-    endpoint_->run();
-}
-
-void WebSocketTransport::close(PeerId peer) {
-    endpoint_->close(peer);
-}
-
-PeerId WebSocketTransport::server() const noexcept {
-    return server_peer;
-}
-
-bool WebSocketTransport::is_connected() const noexcept {
-    return endpoint_->is_connected();
-}
-
-std::string WebSocketTransport::local_address() const {
-    return endpoint_->local_address();
-}
-
-std::uint32_t WebSocketTransport::peer_count() const noexcept {
-    return static_cast<std::uint32_t>(endpoint_->peer_count());
-}
-
-const SocketStats& WebSocketTransport::stats() const noexcept {
-    return endpoint_->stats();
-}
-
-std::size_t WebSocketTransport::datagram_bytes_max() const noexcept {
-    return endpoint_->settings().datagram_bytes_max;
-}
-
-void WebSocketTransport::send(PeerId peer, std::span<const std::byte> datagram) {
-    endpoint_->send(peer, datagram);
-}
-
-std::size_t WebSocketTransport::receive(PeerId& peer, std::span<std::byte> buffer) {
-    return endpoint_->receive(peer, buffer);
+    return Endpoint::start(address, settings, false);
 }
 
 }  // namespace replayout

@@ -27,8 +27,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
-#include <string>
 #include <string_view>
 
 namespace replayout {
@@ -57,8 +55,9 @@ struct EnetSettings {
     MemoryResource* resource = std::pmr::get_default_resource();
 };
 
-/// One ENet host, and one thread.
-class EnetTransport final : public SocketTransport {
+/// One ENet host, and one thread. tick() takes what has arrived, and lets ENet do what it must.
+/// What is sent to a peer that is not there is lost.
+class EnetTransport : public SocketTransport {
   public:
     /// `address` is "1.2.3.4:7777"; port 0: any. Errors: InvalidArgument, whatever the system
     /// says, as ENet does not tell; Unsupported: libsodium does not begin.
@@ -68,30 +67,12 @@ class EnetTransport final : public SocketTransport {
     /// server.
     [[nodiscard]] static Result<std::unique_ptr<EnetTransport>> connect(
         std::string_view address, const EnetSettings& settings = {});
-    ~EnetTransport() override;
     EnetTransport(const EnetTransport&) = delete;
     EnetTransport& operator=(const EnetTransport&) = delete;
 
-    /// Takes what has arrived, and lets ENet do what it must.
-    void tick(NetTime now) override;
-    void flush() override;
-    void close(PeerId peer) override;
-    [[nodiscard]] PeerId server() const noexcept override;
-    [[nodiscard]] bool is_connected() const noexcept override;
-    [[nodiscard]] std::string local_address() const override;
-    [[nodiscard]] std::uint32_t peer_count() const noexcept override;
-    [[nodiscard]] const SocketStats& stats() const noexcept override;
-
-    [[nodiscard]] std::size_t datagram_bytes_max() const noexcept override;
-    /// To a peer that is not there: lost.
-    void send(PeerId peer, std::span<const std::byte> datagram) override;
-    [[nodiscard]] std::size_t receive(PeerId& peer, std::span<std::byte> buffer) override;
-
   private:
-    class Host;
-    explicit EnetTransport(std::unique_ptr<Host> host);
-
-    std::unique_ptr<Host> host_;  // so that nobody else sees ENet
+    class Host;  // so that nobody else sees ENet
+    EnetTransport() = default;
 };
 
 }  // namespace replayout

@@ -35,7 +35,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -64,8 +63,10 @@ struct UdpSettings {
     MemoryResource* resource = std::pmr::get_default_resource();
 };
 
-/// One socket, and one thread.
-class UdpTransport final : public SocketTransport {
+/// One socket, and one thread. tick() asks, forgets, and grants another datagrams_per_tick_max.
+/// What is sent goes out at once, so flush() does nothing; to a peer that is not there, and before
+/// a client is welcome, it is lost.
+class UdpTransport : public SocketTransport {
   public:
     /// `address` is "1.2.3.4:7777" or "[::1]:7777"; port 0: any. Errors, with what the
     /// system says: LimitExceeded, where the process has no descriptor left, else InvalidArgument;
@@ -76,33 +77,15 @@ class UdpTransport final : public SocketTransport {
     /// listen(), and InvalidArgument for "0.0.0.0" and "[::]", which are no address of a server.
     [[nodiscard]] static Result<std::unique_ptr<UdpTransport>> connect(
         std::string_view address, const UdpSettings& settings = {});
-    ~UdpTransport() override;
     UdpTransport(const UdpTransport&) = delete;
     UdpTransport& operator=(const UdpTransport&) = delete;
 
-    /// Asks, forgets, and grants another datagrams_per_tick_max.
-    void tick(NetTime now) override;
-    /// Nothing: what is sent goes out at once.
-    void flush() override {}
-    void close(PeerId peer) override;
-    [[nodiscard]] PeerId server() const noexcept override;
-    [[nodiscard]] bool is_connected() const noexcept override;
-    [[nodiscard]] std::string local_address() const override;
     /// Empty: there is no such peer, or it was forgotten.
-    [[nodiscard]] std::string address_of(PeerId peer) const;
-    [[nodiscard]] std::uint32_t peer_count() const noexcept override;
-    [[nodiscard]] const SocketStats& stats() const noexcept override;
-
-    [[nodiscard]] std::size_t datagram_bytes_max() const noexcept override;
-    /// To a peer that is not there, and before a client is welcome: lost.
-    void send(PeerId peer, std::span<const std::byte> datagram) override;
-    [[nodiscard]] std::size_t receive(PeerId& peer, std::span<std::byte> buffer) override;
+    [[nodiscard]] virtual std::string address_of(PeerId peer) const = 0;
 
   private:
-    class Socket;
-    explicit UdpTransport(std::unique_ptr<Socket> socket);
-
-    std::unique_ptr<Socket> socket_;  // so that nobody else sees Boost.Asio
+    class Socket;  // so that nobody else sees Boost.Asio
+    UdpTransport() = default;
 };
 
 }  // namespace replayout

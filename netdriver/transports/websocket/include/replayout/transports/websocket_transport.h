@@ -19,7 +19,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,7 +63,7 @@ struct WebSocketSettings {
 };
 
 /// One thread, which runs all in tick() and flush().
-class WebSocketTransport final : public SocketTransport {
+class WebSocketTransport : public SocketTransport {
   public:
     /// `address` is "1.2.3.4:8080" or "[::1]:8080"; port 0: any. Errors, with what the
     /// system says: LimitExceeded, where the process has no descriptor left, else InvalidArgument.
@@ -74,28 +73,12 @@ class WebSocketTransport final : public SocketTransport {
     /// of listen(), and InvalidArgument for "0.0.0.0" and "[::]", which are no address of a server.
     [[nodiscard]] static Result<std::unique_ptr<WebSocketTransport>> connect(
         std::string_view address, const WebSocketSettings& settings = {});
-    ~WebSocketTransport() override;
     WebSocketTransport(const WebSocketTransport&) = delete;
     WebSocketTransport& operator=(const WebSocketTransport&) = delete;
 
-    void tick(NetTime now) override;
-    void flush() override;
-    void close(PeerId peer) override;
-    [[nodiscard]] PeerId server() const noexcept override;
-    [[nodiscard]] bool is_connected() const noexcept override;
-    [[nodiscard]] std::string local_address() const override;
-    [[nodiscard]] std::uint32_t peer_count() const noexcept override;
-    [[nodiscard]] const SocketStats& stats() const noexcept override;
-
-    [[nodiscard]] std::size_t datagram_bytes_max() const noexcept override;
-    void send(PeerId peer, std::span<const std::byte> datagram) override;
-    [[nodiscard]] std::size_t receive(PeerId& peer, std::span<std::byte> buffer) override;
-
   private:
-    class Endpoint;
-    explicit WebSocketTransport(std::unique_ptr<Endpoint> endpoint);
-
-    std::unique_ptr<Endpoint> endpoint_;  // so that nobody else sees Boost.Beast
+    class Endpoint;  // so that nobody else sees Boost.Beast
+    WebSocketTransport() = default;
 };
 
 }  // namespace replayout
