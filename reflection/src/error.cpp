@@ -1,60 +1,38 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/reflection/error.h>
 
+#include <array>
+
 namespace replayout {
 
 std::string_view to_string(ErrorCode code) noexcept {
-    switch (code) {
-        case ErrorCode::Ok:
-            return "ok";
-        case ErrorCode::RegistryFrozen:
-            return "registry frozen";
-        case ErrorCode::RegistryNotFrozen:
-            return "registry not frozen";
-        case ErrorCode::DuplicateName:
-            return "duplicate name";
-        case ErrorCode::EmptyName:
-            return "empty name";
-        case ErrorCode::UnknownType:
-            return "unknown type";
-        case ErrorCode::MissingTraitFunction:
-            return "missing trait function";
-        case ErrorCode::ConflictingTraits:
-            return "conflicting traits";
-        case ErrorCode::OffsetOutsideType:
-            return "offset outside type";
-        case ErrorCode::OverlappingProperties:
-            return "overlapping properties";
-        case ErrorCode::MisalignedProperty:
-            return "misaligned property";
-        case ErrorCode::InvalidSize:
-            return "invalid size";
-        case ErrorCode::InvalidAlignment:
-            return "invalid alignment";
-        case ErrorCode::InvalidArrayDim:
-            return "invalid array dim";
-        case ErrorCode::MissingOperation:
-            return "missing operation";
-        case ErrorCode::NestingTooDeep:
-            return "nesting too deep";
-        case ErrorCode::TooManyProperties:
-            return "too many properties";
-        case ErrorCode::TooManyFunctions:
-            return "too many functions";
-        case ErrorCode::BaseMismatch:
-            return "base mismatch";
-        case ErrorCode::Unsupported:
-            return "unsupported";
-        case ErrorCode::LimitExceeded:
-            return "limit exceeded";
-        case ErrorCode::InvalidArgument:
-            return "invalid argument";
-        case ErrorCode::MalformedDescription:
-            return "malformed description";
-        case ErrorCode::IncompatibleLayout:
-            return "incompatible layout";
-    }
-    return "unknown error";
+    static constexpr auto texts = std::to_array<std::string_view>({"ok",
+                                                                   "registry frozen",
+                                                                   "registry not frozen",
+                                                                   "duplicate name",
+                                                                   "empty name",
+                                                                   "unknown type",
+                                                                   "missing trait function",
+                                                                   "conflicting traits",
+                                                                   "offset outside type",
+                                                                   "overlapping properties",
+                                                                   "misaligned property",
+                                                                   "invalid size",
+                                                                   "invalid alignment",
+                                                                   "invalid array dim",
+                                                                   "missing operation",
+                                                                   "nesting too deep",
+                                                                   "too many properties",
+                                                                   "too many functions",
+                                                                   "base mismatch",
+                                                                   "unsupported",
+                                                                   "limit exceeded",
+                                                                   "invalid argument",
+                                                                   "malformed description",
+                                                                   "incompatible layout"});
+    static_assert(texts.size() == static_cast<std::size_t>(ErrorCode::IncompatibleLayout) + 1);
+    const auto index = static_cast<std::size_t>(code);
+    return index < texts.size() ? texts[index] : "unknown error";
 }
 
 namespace detail {

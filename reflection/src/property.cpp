@@ -4,57 +4,20 @@
 #include <replayout/reflection/type.h>
 
 #include <algorithm>
+#include <array>
 
 namespace replayout {
 
 std::string_view to_string(PropertyKind kind) noexcept {
-    switch (kind) {
-        case PropertyKind::Bool:
-            return "bool";
-        case PropertyKind::Int8:
-            return "int8";
-        case PropertyKind::Int16:
-            return "int16";
-        case PropertyKind::Int32:
-            return "int32";
-        case PropertyKind::Int64:
-            return "int64";
-        case PropertyKind::UInt8:
-            return "uint8";
-        case PropertyKind::UInt16:
-            return "uint16";
-        case PropertyKind::UInt32:
-            return "uint32";
-        case PropertyKind::UInt64:
-            return "uint64";
-        case PropertyKind::Float:
-            return "float";
-        case PropertyKind::Double:
-            return "double";
-        case PropertyKind::Enum:
-            return "enum";
-        case PropertyKind::String:
-            return "string";
-        case PropertyKind::Name:
-            return "name";
-        case PropertyKind::ObjectReference:
-            return "object reference";
-        case PropertyKind::Vector:
-            return "vector";
-        case PropertyKind::Quat:
-            return "quat";
-        case PropertyKind::Struct:
-            return "struct";
-        case PropertyKind::DynamicArray:
-            return "dynamic array";
-        case PropertyKind::Rotator:
-            return "rotator";
-        case PropertyKind::BitBool:
-            return "bit";
-        case PropertyKind::Optional:
-            return "optional";
-    }
-    return "unknown kind";
+    static constexpr auto texts = std::to_array<std::string_view>(
+        {"bool",   "int8",    "int16",  "int32",         "int64",
+         "uint8",  "uint16",  "uint32", "uint64",        "float",
+         "double", "enum",    "string", "name",          "object reference",
+         "vector", "quat",    "struct", "dynamic array", "rotator",
+         "bit",    "optional"});
+    static_assert(texts.size() == static_cast<std::size_t>(PropertyKind::Optional) + 1);
+    const auto index = static_cast<std::size_t>(kind);
+    return index < texts.size() ? texts[index] : "unknown kind";
 }
 
 std::uint32_t fixed_size_of(PropertyKind kind) noexcept {

@@ -5,7 +5,6 @@
 #include <replayout/utf8.h>
 
 #include <algorithm>
-#include <array>
 
 namespace replayout::syncvar {
 
@@ -63,7 +62,7 @@ const std::byte* NetworkReader::take(std::size_t count) noexcept {
     return place;
 }
 
-std::uint64_t NetworkReader::read_plain(std::size_t byte_count) noexcept {
+std::uint64_t NetworkReader::read_bits(std::size_t byte_count) noexcept {
     const std::byte* place = take(byte_count);
     return place != nullptr ? load(place, byte_count) : 0;
 }
@@ -186,59 +185,10 @@ bool NetworkReader::read_floats(std::span<float> values) noexcept {
     return true;
 }
 
-void NetworkReader::read(Vector2& value) noexcept {
-    std::array<float, 2> f{};
-    if (read_floats(f)) {
-        value = {f[0], f[1]};
-    }
-}
-
-void NetworkReader::read(Vector3& value) noexcept {
-    std::array<float, 3> f{};
-    if (read_floats(f)) {
-        value = {f[0], f[1], f[2]};
-    }
-}
-
-void NetworkReader::read(Vector4& value) noexcept {
-    std::array<float, 4> f{};
-    if (read_floats(f)) {
-        value = {f[0], f[1], f[2], f[3]};
-    }
-}
-
-void NetworkReader::read(Quat& value) noexcept {
-    std::array<float, 4> f{};
-    if (read_floats(f)) {
-        value = {f[0], f[1], f[2], f[3]};
-    }
-}
-
-void NetworkReader::read(Color& value) noexcept {
-    std::array<float, 4> f{};
-    if (read_floats(f)) {
-        value = {f[0], f[1], f[2], f[3]};
-    }
-}
-
 void NetworkReader::read(Color32& value) noexcept {
     if (const std::byte* place = take(4)) {
         value = {std::to_integer<std::uint8_t>(place[0]), std::to_integer<std::uint8_t>(place[1]),
                  std::to_integer<std::uint8_t>(place[2]), std::to_integer<std::uint8_t>(place[3])};
-    }
-}
-
-void NetworkReader::read(Rect& value) noexcept {
-    std::array<float, 4> f{};
-    if (read_floats(f)) {
-        value = {f[0], f[1], f[2], f[3]};
-    }
-}
-
-void NetworkReader::read(Plane& value) noexcept {
-    std::array<float, 4> f{};
-    if (read_floats(f)) {
-        value = {{f[0], f[1], f[2]}, f[3]};
     }
 }
 
@@ -248,11 +198,6 @@ void NetworkReader::read(Ray& value) noexcept {
         value.direction = {f[0], f[1], f[2]};
         value.origin = {f[3], f[4], f[5]};
     }
-}
-
-void NetworkReader::read(Matrix4x4& value) noexcept {
-    // It leaves the elements as they are where there are not enough bytes.
-    static_cast<void>(read_floats(value.elements));
 }
 
 void NetworkReader::read(Decimal& value) noexcept {

@@ -38,7 +38,7 @@ std::byte* NetworkWriter::take(std::size_t count) noexcept {
     return place;
 }
 
-void NetworkWriter::write_plain(std::uint64_t value, std::size_t byte_count) noexcept {
+void NetworkWriter::write_bits(std::uint64_t value, std::size_t byte_count) noexcept {
     if (std::byte* place = take(byte_count)) {
         store(place, value, byte_count);
     }
@@ -107,7 +107,7 @@ void NetworkWriter::write_count(std::size_t count) noexcept {
         fail(UNetError::CountOverLimit);
         return;
     }
-    write_plain(count, 2);
+    write_uint16(static_cast<std::uint16_t>(count));
 }
 
 void NetworkWriter::write_bytes(std::span<const std::byte> bytes) noexcept {
@@ -125,26 +125,6 @@ void NetworkWriter::write_floats(std::span<const float> values) noexcept {
     }
 }
 
-void NetworkWriter::write(const Vector2& value) noexcept {
-    write_floats(std::array{value.x, value.y});
-}
-
-void NetworkWriter::write(const Vector3& value) noexcept {
-    write_floats(std::array{value.x, value.y, value.z});
-}
-
-void NetworkWriter::write(const Vector4& value) noexcept {
-    write_floats(std::array{value.x, value.y, value.z, value.w});
-}
-
-void NetworkWriter::write(const Quat& value) noexcept {
-    write_floats(std::array{value.x, value.y, value.z, value.w});
-}
-
-void NetworkWriter::write(const Color& value) noexcept {
-    write_floats(std::array{value.r, value.g, value.b, value.a});
-}
-
 void NetworkWriter::write(const Color32& value) noexcept {
     if (std::byte* place = take(4)) {
         place[0] = std::byte{value.r};
@@ -154,21 +134,9 @@ void NetworkWriter::write(const Color32& value) noexcept {
     }
 }
 
-void NetworkWriter::write(const Rect& value) noexcept {
-    write_floats(std::array{value.x_min, value.y_min, value.width, value.height});
-}
-
-void NetworkWriter::write(const Plane& value) noexcept {
-    write_floats(std::array{value.normal.x, value.normal.y, value.normal.z, value.distance});
-}
-
 void NetworkWriter::write(const Ray& value) noexcept {
     write_floats(std::array{value.direction.x, value.direction.y, value.direction.z, value.origin.x,
                             value.origin.y, value.origin.z});
-}
-
-void NetworkWriter::write(const Matrix4x4& value) noexcept {
-    write_floats(value.elements);
 }
 
 void NetworkWriter::write(const Decimal& value) noexcept {

@@ -4,45 +4,21 @@
 namespace replayout {
 
 std::string_view to_string(EncodeReason reason) noexcept {
-    switch (reason) {
-        case EncodeReason::SharingOff:
-            return "SharingOff";
-        case EncodeReason::NotShared:
-            return "NotShared";
-        case EncodeReason::FirstUse:
-            return "FirstUse";
-        case EncodeReason::ValueChanged:
-            return "ValueChanged";
-        case EncodeReason::OtherPosition:
-            return "OtherPosition";
-        case EncodeReason::Cut:
-            return "Cut";
-        case EncodeReason::Measured:
-            return "Measured";
-    }
-    return "?";
+    static constexpr auto texts =
+        std::to_array<std::string_view>({"SharingOff", "NotShared", "FirstUse", "ValueChanged",
+                                         "OtherPosition", "Cut", "Measured"});
+    static_assert(texts.size() == encode_reason_count);
+    const auto index = static_cast<std::size_t>(reason);
+    return index < texts.size() ? texts[index] : "?";
 }
 
 std::string_view to_string(BlockMiss miss) noexcept {
-    switch (miss) {
-        case BlockMiss::SharingOff:
-            return "SharingOff";
-        case BlockMiss::WithCall:
-            return "WithCall";
-        case BlockMiss::TooLarge:
-            return "TooLarge";
-        case BlockMiss::NotShared:
-            return "NotShared";
-        case BlockMiss::Lost:
-            return "Lost";
-        case BlockMiss::FirstUse:
-            return "FirstUse";
-        case BlockMiss::NewReceiver:
-            return "NewReceiver";
-        case BlockMiss::OtherPosition:
-            return "OtherPosition";
-    }
-    return "?";
+    static constexpr auto texts =
+        std::to_array<std::string_view>({"SharingOff", "WithCall", "TooLarge", "NotShared", "Lost",
+                                         "FirstUse", "NewReceiver", "OtherPosition"});
+    static_assert(texts.size() == block_miss_count);
+    const auto index = static_cast<std::size_t>(miss);
+    return index < texts.size() ? texts[index] : "?";
 }
 
 void TypeCounters::count_payload_reuse(std::span<const std::byte> block, ChangeMask& handles) {

@@ -11,6 +11,7 @@
 #include <replayout/syncvar/unet_error.h>
 #include <replayout/syncvar/unet_values.h>
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -29,28 +30,14 @@ class NetworkReader {
     [[nodiscard]] bool read_bool() noexcept;
     /// One byte; see NetworkWriter::write_char.
     [[nodiscard]] char16_t read_char() noexcept { return char16_t{read_uint8()}; }
-    [[nodiscard]] std::int8_t read_int8() noexcept {
-        return static_cast<std::int8_t>(read_uint8());
-    }
-    [[nodiscard]] std::int16_t read_int16() noexcept {
-        return static_cast<std::int16_t>(read_uint16());
-    }
-    [[nodiscard]] std::int32_t read_int32() noexcept {
-        return static_cast<std::int32_t>(read_uint32());
-    }
-    [[nodiscard]] std::int64_t read_int64() noexcept {
-        return static_cast<std::int64_t>(read_uint64());
-    }
-    [[nodiscard]] std::uint8_t read_uint8() noexcept {
-        return static_cast<std::uint8_t>(read_plain(1));
-    }
-    [[nodiscard]] std::uint16_t read_uint16() noexcept {
-        return static_cast<std::uint16_t>(read_plain(2));
-    }
-    [[nodiscard]] std::uint32_t read_uint32() noexcept {
-        return static_cast<std::uint32_t>(read_plain(4));
-    }
-    [[nodiscard]] std::uint64_t read_uint64() noexcept { return read_plain(8); }
+    [[nodiscard]] std::int8_t read_int8() noexcept { return read_plain<std::int8_t>(); }
+    [[nodiscard]] std::int16_t read_int16() noexcept { return read_plain<std::int16_t>(); }
+    [[nodiscard]] std::int32_t read_int32() noexcept { return read_plain<std::int32_t>(); }
+    [[nodiscard]] std::int64_t read_int64() noexcept { return read_plain<std::int64_t>(); }
+    [[nodiscard]] std::uint8_t read_uint8() noexcept { return read_plain<std::uint8_t>(); }
+    [[nodiscard]] std::uint16_t read_uint16() noexcept { return read_plain<std::uint16_t>(); }
+    [[nodiscard]] std::uint32_t read_uint32() noexcept { return read_plain<std::uint32_t>(); }
+    [[nodiscard]] std::uint64_t read_uint64() noexcept { return read_plain<std::uint64_t>(); }
     [[nodiscard]] float read_float() noexcept { return std::bit_cast<float>(read_uint32()); }
     [[nodiscard]] double read_double() noexcept { return std::bit_cast<double>(read_uint64()); }
 
@@ -72,16 +59,15 @@ class NetworkReader {
     [[nodiscard]] std::uint32_t read_count(std::size_t element_bytes_min) noexcept;
 
     /// The value; as it was, after an error.
-    void read(Vector2& value) noexcept;
-    void read(Vector3& value) noexcept;
-    void read(Vector4& value) noexcept;
-    void read(Quat& value) noexcept;
-    void read(Color& value) noexcept;
+    template <UNetFloats T>
+    void read(T& value) noexcept {
+        std::array<float, sizeof(T) / sizeof(float)> floats{};
+        if (read_floats(floats)) {
+            value = std::bit_cast<T>(floats);
+        }
+    }
     void read(Color32& value) noexcept;
-    void read(Rect& value) noexcept;
-    void read(Plane& value) noexcept;
     void read(Ray& value) noexcept;
-    void read(Matrix4x4& value) noexcept;
     void read(Decimal& value) noexcept;
     void read(NetworkHash128& value) noexcept;
     void read(NetworkInstanceId& value) noexcept;
@@ -105,7 +91,11 @@ class NetworkReader {
     [[nodiscard]] const std::byte* take(std::size_t count) noexcept;
     /// The same bytes, and the reader stays; or null, and failed.
     [[nodiscard]] const std::byte* peek(std::size_t count) noexcept;
-    [[nodiscard]] std::uint64_t read_plain(std::size_t byte_count) noexcept;
+    [[nodiscard]] std::uint64_t read_bits(std::size_t byte_count) noexcept;
+    template <typename T>
+    [[nodiscard]] T read_plain() noexcept {
+        return static_cast<T>(read_bits(sizeof(T)));
+    }
     /// False, and nothing in `values`, after an error.
     [[nodiscard]] bool read_floats(std::span<float> values) noexcept;
 

@@ -20,6 +20,7 @@
 #include <replayout/syncvar/unet_error.h>
 #include <replayout/syncvar/unet_values.h>
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -67,24 +68,18 @@ class NetworkWriter {
     /// Writes into `buffer`, which must outlive the writer.
     explicit NetworkWriter(std::span<std::byte> buffer) noexcept : buffer_(buffer) {}
 
-    void write_bool(bool value) noexcept { write_plain(value ? 1 : 0, 1); }
+    void write_bool(bool value) noexcept { write_uint8(value ? 1 : 0); }
     /// One byte, as the original's Write(char), which loses the high one: here a character above
     /// 0xFF is an error.
     void write_char(char16_t value) noexcept;
-    void write_int8(std::int8_t value) noexcept { write_uint8(static_cast<std::uint8_t>(value)); }
-    void write_int16(std::int16_t value) noexcept {
-        write_uint16(static_cast<std::uint16_t>(value));
-    }
-    void write_int32(std::int32_t value) noexcept {
-        write_uint32(static_cast<std::uint32_t>(value));
-    }
-    void write_int64(std::int64_t value) noexcept {
-        write_uint64(static_cast<std::uint64_t>(value));
-    }
-    void write_uint8(std::uint8_t value) noexcept { write_plain(value, 1); }
-    void write_uint16(std::uint16_t value) noexcept { write_plain(value, 2); }
-    void write_uint32(std::uint32_t value) noexcept { write_plain(value, 4); }
-    void write_uint64(std::uint64_t value) noexcept { write_plain(value, 8); }
+    void write_int8(std::int8_t value) noexcept { write_plain(value); }
+    void write_int16(std::int16_t value) noexcept { write_plain(value); }
+    void write_int32(std::int32_t value) noexcept { write_plain(value); }
+    void write_int64(std::int64_t value) noexcept { write_plain(value); }
+    void write_uint8(std::uint8_t value) noexcept { write_plain(value); }
+    void write_uint16(std::uint16_t value) noexcept { write_plain(value); }
+    void write_uint32(std::uint32_t value) noexcept { write_plain(value); }
+    void write_uint64(std::uint64_t value) noexcept { write_plain(value); }
     void write_float(float value) noexcept { write_uint32(std::bit_cast<std::uint32_t>(value)); }
     void write_double(double value) noexcept { write_uint64(std::bit_cast<std::uint64_t>(value)); }
 
@@ -102,16 +97,12 @@ class NetworkWriter {
     /// The bytes alone.
     void write_bytes(std::span<const std::byte> bytes) noexcept;
 
-    void write(const Vector2& value) noexcept;
-    void write(const Vector3& value) noexcept;
-    void write(const Vector4& value) noexcept;
-    void write(const Quat& value) noexcept;
-    void write(const Color& value) noexcept;
+    template <UNetFloats T>
+    void write(const T& value) noexcept {
+        write_floats(std::bit_cast<std::array<float, sizeof(T) / sizeof(float)>>(value));
+    }
     void write(const Color32& value) noexcept;
-    void write(const Rect& value) noexcept;
-    void write(const Plane& value) noexcept;
     void write(const Ray& value) noexcept;
-    void write(const Matrix4x4& value) noexcept;
     void write(const Decimal& value) noexcept;
     void write(const NetworkHash128& value) noexcept;
     void write(NetworkInstanceId value) noexcept { write_packed_uint32(value.value); }
@@ -140,7 +131,11 @@ class NetworkWriter {
   private:
     /// Room for `count` bytes, behind which the writer then stands; or null, and failed.
     [[nodiscard]] std::byte* take(std::size_t count) noexcept;
-    void write_plain(std::uint64_t value, std::size_t byte_count) noexcept;
+    void write_bits(std::uint64_t value, std::size_t byte_count) noexcept;
+    template <typename T>
+    void write_plain(T value) noexcept {
+        write_bits(static_cast<std::uint64_t>(value), sizeof(T));
+    }
     void write_floats(std::span<const float> values) noexcept;
     void write_counted(std::span<const std::byte> bytes) noexcept;
 

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <compare>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 
@@ -77,6 +78,12 @@ struct Matrix4x4 {
 
     friend constexpr bool operator==(const Matrix4x4&, const Matrix4x4&) noexcept = default;
 };
+
+/// Values that are floats alone, which travel in the order of their members.
+template <typename T>
+concept UNetFloats = std::same_as<T, Vector2> || std::same_as<T, Vector3> ||
+    std::same_as<T, Vector4> || std::same_as<T, Quat> || std::same_as<T, Color> ||
+    std::same_as<T, Rect> || std::same_as<T, Plane> || std::same_as<T, Matrix4x4>;
 
 /// A .NET decimal: 96 bits of an integer, and a word with sign (bit 31) and power of ten (bits 16
 /// to 23, 0 to 28).
