@@ -4,10 +4,13 @@
 #include <replayout/reflection/math.h>
 #include <replayout/reflection/type_registry.h>
 
+#include "property_checks.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <new>
 
 namespace replayout::detail {
 namespace {
@@ -16,35 +19,15 @@ namespace {
 // vector type never has to be named, and a NaN equals itself, so that it is not sent again on each
 // tick.
 template <std::size_t Size>
-void clear_bytes(void* memory) {
-    std::memset(memory, 0, Size);
-}
-
-template <std::size_t Size>
-void copy_bytes(void* target, const void* source) {
-    std::memcpy(target, source, Size);
-}
-
-template <std::size_t Size>
-bool equal_bytes(const void* left, const void* right) {
-    return std::memcmp(left, right, Size) == 0;
-}
-
-void destroy_bytes(void*) {}
-
-void construct_identity(void* memory) {
-    const Quat identity;
-    std::memcpy(memory, &identity, sizeof(identity));
-}
-
-template <std::size_t Size>
 TypeOps byte_ops(std::size_t alignment) {
     TypeOps ops;
-    ops.construct = clear_bytes<Size>;
-    ops.copy_construct = copy_bytes<Size>;
-    ops.copy_assign = copy_bytes<Size>;
-    ops.destroy = destroy_bytes;
-    ops.equal = equal_bytes<Size>;
+    ops.construct = [](void* memory) { std::memset(memory, 0, Size); };
+    ops.copy_assign = [](void* target, const void* source) { std::memcpy(target, source, Size); };
+    ops.copy_construct = ops.copy_assign;
+    ops.destroy = [](void*) {};
+    ops.equal = [](const void* left, const void* right) {
+        return std::memcmp(left, right, Size) == 0;
+    };
     ops.size = Size;
     ops.alignment = static_cast<std::uint32_t>(alignment);
     ops.is_trivial = true;
@@ -64,7 +47,7 @@ TypeOps plain_ops(const Property& property) {
     }
     if (property.kind == PropertyKind::Quat) {
         TypeOps ops = byte_ops<sizeof(Quat)>(alignof(Quat));
-        ops.construct = construct_identity;
+        ops.construct = [](void* memory) { ::new (memory) Quat(); };
         return ops;
     }
     switch (property.size) {
@@ -79,12 +62,6 @@ TypeOps plain_ops(const Property& property) {
         default:
             return {};  // A size that no plain kind has; the checks refuse it.
     }
-}
-
-bool is_absent(const TypeOps& ops) {
-    return ops.construct == nullptr && ops.copy_construct == nullptr &&
-           ops.copy_assign == nullptr && ops.destroy == nullptr && ops.equal == nullptr &&
-           ops.size == 0;
 }
 
 // An element is shared and const, so it is replaced by a completed copy of its own. Depth is

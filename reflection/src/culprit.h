@@ -49,4 +49,12 @@ class Culprit {
     std::string text_;
 };
 
+/// The first of these checks that fails. Those after it are not made.
+template <typename... Checks>
+[[nodiscard]] Status check_in_turn(const Checks&... checks) {
+    Status checked;
+    (void)((checked = checks()).has_value() && ...);
+    return checked;
+}
+
 }  // namespace replayout::detail

@@ -142,6 +142,17 @@ Status check_names(const TypeDescription& type, const Culprit& culprit) {
     return {};
 }
 
+Status check_properties(const TypeRegistry& registry, const TypeDescription& type,
+                        const Culprit& culprit) {
+    for (const Property& property : type.properties) {
+        const Culprit named = culprit.member("property", property.name);
+        if (Status checked = check_property(registry, type, property, named); !checked) {
+            return checked;
+        }
+    }
+    return {};
+}
+
 struct Extent {
     std::uint64_t begin = 0;  // bytes from the start of the type that is checked
     std::uint64_t end = 0;
@@ -272,29 +283,13 @@ Status check_functions(const TypeRegistry& registry, const TypeDescription& type
 
 Status check_description(const TypeRegistry& registry, const TypeDescription& description) {
     const Culprit culprit(description.name);
-    if (Status checked = check_head(registry, description, culprit); !checked) {
-        return checked;
-    }
-    if (Status checked = check_base(registry, description, culprit); !checked) {
-        return checked;
-    }
-    if (Status checked = check_traits(description, culprit); !checked) {
-        return checked;
-    }
-    if (Status checked = check_names(description, culprit); !checked) {
-        return checked;
-    }
-    for (const Property& property : description.properties) {
-        const Culprit property_culprit = culprit.member("property", property.name);
-        Status checked = check_property(registry, description, property, property_culprit);
-        if (!checked) {
-            return checked;
-        }
-    }
-    if (Status checked = check_overlap(description, culprit); !checked) {
-        return checked;
-    }
-    return check_functions(registry, description, culprit);
+    return check_in_turn([&] { return check_head(registry, description, culprit); },
+                         [&] { return check_base(registry, description, culprit); },
+                         [&] { return check_traits(description, culprit); },
+                         [&] { return check_names(description, culprit); },
+                         [&] { return check_properties(registry, description, culprit); },
+                         [&] { return check_overlap(description, culprit); },
+                         [&] { return check_functions(registry, description, culprit); });
 }
 
 }  // namespace replayout::detail

@@ -50,75 +50,57 @@ DynamicTypeBuilder& DynamicTypeBuilder::property(Property property) {
     return *this;
 }
 
-DynamicTypeBuilder& DynamicTypeBuilder::on_rep(NotifyFunction notify) {
+template <typename Change>
+DynamicTypeBuilder& DynamicTypeBuilder::change_last(std::string_view what, const Change& change) {
     if (description_.properties.empty()) {
-        return refuse(misuse("has a notify before its first property"));
+        return refuse(misuse("has " + std::string(what) + " before its first property"));
     }
-    description_.properties.back().notify = notify;
+    change(description_.properties.back());
     return *this;
+}
+
+DynamicTypeBuilder& DynamicTypeBuilder::on_rep(NotifyFunction notify) {
+    return change_last("a notify", [&](Property& last) { last.notify = notify; });
 }
 
 DynamicTypeBuilder& DynamicTypeBuilder::condition(LifetimeCondition condition) {
-    if (description_.properties.empty()) {
-        return refuse(misuse("has a condition before its first property"));
-    }
-    description_.properties.back().condition = condition;
-    return *this;
+    return change_last("a condition", [&](Property& last) { last.condition = condition; });
 }
 
 DynamicTypeBuilder& DynamicTypeBuilder::push_based() {
-    if (description_.properties.empty()) {
-        return refuse(misuse("has push_based before its first property"));
-    }
-    description_.properties.back().is_push_based = true;
-    return *this;
+    return change_last("push_based", [](Property& last) { last.is_push_based = true; });
 }
 
 DynamicTypeBuilder& DynamicTypeBuilder::sent_within_ms(std::uint32_t milliseconds) {
-    if (description_.properties.empty()) {
-        return refuse(misuse("has sent_within_ms before its first property"));
-    }
-    if (milliseconds == 0 || milliseconds > sent_within_us_max / 1'000) {
-        return refuse(misuse("has sent_within_ms that is not between 1 and 3600000"));
-    }
-    description_.properties.back().sent_within_us = milliseconds * 1'000;
-    return *this;
+    return change_last("sent_within_ms", [&](Property& last) {
+        if (milliseconds == 0 || milliseconds > sent_within_us_max / 1'000) {
+            refuse(misuse("has sent_within_ms that is not between 1 and 3600000"));
+        } else {
+            last.sent_within_us = milliseconds * 1'000;
+        }
+    });
 }
 
 DynamicTypeBuilder& DynamicTypeBuilder::not_replicated() {
-    if (description_.properties.empty()) {
-        return refuse(misuse("has not_replicated before its first property"));
-    }
-    description_.properties.back().is_replicated = false;
-    return *this;
+    return change_last("not_replicated", [](Property& last) { last.is_replicated = false; });
 }
 
 DynamicTypeBuilder& DynamicTypeBuilder::quantised(const Quantisation& quantisation) {
-    if (description_.properties.empty()) {
-        return refuse(misuse("has a quantisation before its first property"));
-    }
-    quantise_innermost(description_.properties.back(), quantisation);
-    return *this;
+    return change_last("a quantisation",
+                       [&](Property& last) { quantise_innermost(last, quantisation); });
 }
 
 DynamicTypeBuilder& DynamicTypeBuilder::keyed_by(std::uint32_t offset, std::uint32_t size,
                                                  ArrayOrder order) {
-    if (description_.properties.empty()) {
-        return refuse(misuse("has a key before its first property"));
-    }
-    ArrayKey& key = description_.properties.back().array_key;
-    key.offset = offset;
-    key.size = size;
-    key.order = order;
-    return *this;
+    return change_last("a key", [&](Property& last) {
+        last.array_key.offset = offset;
+        last.array_key.size = size;
+        last.array_key.order = order;
+    });
 }
 
 DynamicTypeBuilder& DynamicTypeBuilder::fast_array(const FastArrayOps& fast) {
-    if (description_.properties.empty()) {
-        return refuse(misuse("has a fast array before its first property"));
-    }
-    description_.properties.back().array_key.fast = fast;
-    return *this;
+    return change_last("a fast array", [&](Property& last) { last.array_key.fast = fast; });
 }
 
 DynamicTypeBuilder& DynamicTypeBuilder::function(std::string_view name, FunctionFlags flags,

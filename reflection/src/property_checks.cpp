@@ -4,21 +4,12 @@
 #include <replayout/reflection/type_registry.h>
 
 #include <algorithm>
+#include <bit>
 #include <string>
 
 namespace replayout::detail {
 namespace {
 
-bool is_power_of_two(std::uint32_t value) {
-    return value != 0 && (value & (value - 1)) == 0;
-}
-
-bool has_functions(const TypeOps& ops) {
-    return ops.construct != nullptr || ops.copy_construct != nullptr ||
-           ops.copy_assign != nullptr || ops.destroy != nullptr || ops.equal != nullptr;
-}
-
-/// What the property's memory must be aligned to, as far as it is known; else 1.
 std::uint32_t alignment_of(const Property& property) {
     std::uint32_t alignment = property.ops.size != 0 ? property.ops.alignment : 1;
     if (property.kind == PropertyKind::Struct) {
@@ -53,7 +44,7 @@ bool is_plain_value(const Property& property) {
 }  // namespace
 
 Status check_size(const Culprit& culprit, std::uint32_t size, std::uint32_t alignment) {
-    if (!is_power_of_two(alignment)) {
+    if (!std::has_single_bit(alignment)) {
         return culprit.refuse(
             ErrorCode::InvalidAlignment,
             {"has an alignment that is not a power of two (", number(alignment), ")"});
@@ -70,7 +61,7 @@ Status check_size(const Culprit& culprit, std::uint32_t size, std::uint32_t alig
 }
 
 Status check_ops(const Culprit& culprit, const TypeOps& ops, std::uint32_t size) {
-    if (!has_functions(ops) && ops.size == 0) {
+    if (is_absent(ops)) {
         return {};
     }
     if (ops.size != size) {
@@ -152,11 +143,11 @@ Status check_value(const TypeRegistry& registry, const Property& property, const
                                to_string(property.kind), " has ", number(fixed_size)});
     }
     if (property.kind == PropertyKind::Enum &&
-        (property.size > 8 || !is_power_of_two(property.size))) {
+        (property.size > 8 || !std::has_single_bit(property.size))) {
         return culprit.refuse(ErrorCode::InvalidSize, {"is an enum of ", number(property.size),
                                                        " bytes; 1, 2, 4 and 8 are possible"});
     }
-    if (property.kind == PropertyKind::BitBool && !is_power_of_two(property.bit_mask)) {
+    if (property.kind == PropertyKind::BitBool && !std::has_single_bit(property.bit_mask)) {
         return culprit.refuse(ErrorCode::InvalidArgument, {"is not one bit of its byte (mask ",
                                                            number(property.bit_mask), ")"});
     }
@@ -247,7 +238,7 @@ Status check_key(const Property& property, const Culprit& culprit) {
         return culprit.refuse(ErrorCode::InvalidArgument,
                               {"has a key and is no dynamic array of structs"});
     }
-    if (key.size > 8 || !is_power_of_two(key.size)) {
+    if (key.size > 8 || !std::has_single_bit(key.size)) {
         return culprit.refuse(ErrorCode::InvalidSize, {"has a key of ", number(key.size),
                                                        " bytes; 1, 2, 4 and 8 are possible"});
     }
@@ -339,30 +330,23 @@ Status check_property(const TypeRegistry& registry, const TypeDescription& type,
                               {"nests ", number(depth), " structs and arrays; at most ",
                                number(nesting_depth_max), " are possible"});
     }
-    if (Status checked = check_value(registry, property, culprit); !checked) {
+    const bool is_of_elements = is_array(property.kind);
+    Status checked = check_in_turn(
+        [&] { return check_value(registry, property, culprit); },
+        [&] { return is_of_elements ? check_elements(registry, property, culprit) : Status(); },
+        [&] { return is_of_elements ? check_key(property, culprit) : Status(); },
+        [&] { return check_place(type, property, culprit); },
+        [&] { return check_condition(type, property, culprit); });
+    if (!checked || !property.notify) {
         return checked;
     }
-    if (is_array(property.kind)) {
-        if (Status checked = check_elements(registry, property, culprit); !checked) {
-            return checked;
-        }
-        if (Status checked = check_key(property, culprit); !checked) {
-            return checked;
-        }
-    }
-    if (Status checked = check_place(type, property, culprit); !checked) {
-        return checked;
-    }
-    if (Status checked = check_condition(type, property, culprit); !checked) {
-        return checked;
-    }
-    if (property.notify && type.kind != TypeKind::Class) {
+    if (type.kind != TypeKind::Class) {
         return culprit.refuse(ErrorCode::InvalidArgument,
                               {"is a member of a struct and has a notify; only a property of a "
                                "class is told of"});
     }
     const TypeOps& ops = property.ops;
-    if (property.notify && (ops.copy_construct == nullptr || ops.destroy == nullptr)) {
+    if (ops.copy_construct == nullptr || ops.destroy == nullptr) {
         return culprit.refuse(
             ErrorCode::MissingOperation,
             {"has a notify, and its previous value cannot be copy-constructed and destroyed"});

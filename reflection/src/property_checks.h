@@ -25,6 +25,13 @@ namespace detail {
 [[nodiscard]] Status check_property(const TypeRegistry& registry, const TypeDescription& type,
                                     const Property& property, const Culprit& culprit);
 
+/// No function and no size: nothing is said of how values are made, copied and compared.
+[[nodiscard]] inline bool is_absent(const TypeOps& ops) noexcept {
+    return ops.construct == nullptr && ops.copy_construct == nullptr &&
+           ops.copy_assign == nullptr && ops.destroy == nullptr && ops.equal == nullptr &&
+           ops.size == 0;
+}
+
 /// Where a property ends, one past its last byte. Exact: 32 bits times 32 bits plus 32 bits fit.
 [[nodiscard]] inline std::uint64_t end_of(const Property& property) noexcept {
     return property.offset + std::uint64_t{property.size} * property.array_dim;

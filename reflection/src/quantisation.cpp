@@ -105,38 +105,23 @@ constexpr double step_rounding = 1e-9;
 }  // namespace
 
 Quantisation Quantisation::vector_steps(std::uint32_t steps_per_unit) noexcept {
-    Quantisation quantisation;
-    quantisation.form = QuantisationForm::VectorSteps;
-    quantisation.steps_per_unit = steps_per_unit;
-    return quantisation;
+    return {.form = QuantisationForm::VectorSteps, .steps_per_unit = steps_per_unit};
 }
 
 Quantisation Quantisation::normal() noexcept {
-    Quantisation quantisation;
-    quantisation.form = QuantisationForm::NormalVector;
-    return quantisation;
+    return {.form = QuantisationForm::NormalVector};
 }
 
 Quantisation Quantisation::angles(std::uint8_t bits) noexcept {
-    Quantisation quantisation;
-    quantisation.form = QuantisationForm::Angles;
-    quantisation.bits = bits;
-    return quantisation;
+    return {.form = QuantisationForm::Angles, .bits = bits};
 }
 
 Quantisation Quantisation::smallest_three(std::uint8_t bits) noexcept {
-    Quantisation quantisation;
-    quantisation.form = QuantisationForm::SmallestThree;
-    quantisation.bits = bits;
-    return quantisation;
+    return {.form = QuantisationForm::SmallestThree, .bits = bits};
 }
 
 Quantisation Quantisation::range(std::int64_t min, std::int64_t max) noexcept {
-    Quantisation quantisation;
-    quantisation.form = QuantisationForm::IntegerRange;
-    quantisation.integer_min = min;
-    quantisation.integer_max = max;
-    return quantisation;
+    return {.form = QuantisationForm::IntegerRange, .integer_min = min, .integer_max = max};
 }
 
 Quantisation Quantisation::enumerators(std::uint32_t count) noexcept {
@@ -144,12 +129,8 @@ Quantisation Quantisation::enumerators(std::uint32_t count) noexcept {
 }
 
 Quantisation Quantisation::steps(double min, double max, double step) noexcept {
-    Quantisation quantisation;
-    quantisation.form = QuantisationForm::RealSteps;
-    quantisation.real_min = min;
-    quantisation.real_max = max;
-    quantisation.real_step = step;
-    return quantisation;
+    return {
+        .form = QuantisationForm::RealSteps, .real_min = min, .real_max = max, .real_step = step};
 }
 
 std::uint32_t step_count(const Quantisation& quantisation) noexcept {

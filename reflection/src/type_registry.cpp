@@ -17,8 +17,6 @@ std::string quoted(std::string_view name) {
 TypeRegistry::TypeRegistry(std::uint32_t name_count_max, MemoryResource* name_resource)
     : names_(name_count_max, name_resource) {}
 
-TypeRegistry::~TypeRegistry() = default;
-
 Result<const Type*> TypeRegistry::add(TypeDescription description, TypeKey key) {
     if (is_frozen_) {
         return Error{ErrorCode::RegistryFrozen, "type " + quoted(description.name) +

@@ -96,6 +96,9 @@ class DynamicTypeBuilder {
   private:
     /// An error that this type's description is wrongly built.
     [[nodiscard]] Error misuse(std::string_view why) const;
+    /// Refuses where there is no property yet that `change` could change.
+    template <typename Change>
+    DynamicTypeBuilder& change_last(std::string_view what, const Change& change);
 
     TypeRegistry* registry_;
     TypeDescription description_;

@@ -60,39 +60,6 @@ template <typename T>
 
 }  // namespace detail
 
-/// Operations of the C++ type `T`; what `T` does not offer stays null. A type that holds a
-/// container of what cannot be copied or compared must say so itself, with a deleted function: C++
-/// does not tell.
-template <typename T>
-[[nodiscard]] constexpr TypeOps make_type_ops() noexcept {
-    TypeOps ops;
-    ops.size = static_cast<std::uint32_t>(sizeof(T));
-    ops.alignment = static_cast<std::uint32_t>(alignof(T));
-    ops.is_trivial = std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>;
-    if constexpr (std::is_default_constructible_v<T>) {
-        ops.construct = [](void* memory) { ::new (memory) T(); };
-    }
-    if constexpr (detail::can_be_copied<T>()) {
-        ops.copy_construct = [](void* memory, const void* source) {
-            ::new (memory) T(*static_cast<const T*>(source));
-        };
-    }
-    if constexpr (std::is_copy_assignable_v<T> && detail::can_be_copied<T>()) {
-        ops.copy_assign = [](void* target, const void* source) {
-            *static_cast<T*>(target) = *static_cast<const T*>(source);
-        };
-    }
-    if constexpr (std::is_destructible_v<T>) {
-        ops.destroy = [](void* value) { std::destroy_at(static_cast<T*>(value)); };
-    }
-    if constexpr (detail::can_be_compared<T>()) {
-        ops.equal = [](const void* left, const void* right) {
-            return static_cast<bool>(*static_cast<const T*>(left) == *static_cast<const T*>(right));
-        };
-    }
-    return ops;
-}
-
 /// Operations of an object of class `T`, which is made and destroyed, and never copied or compared
 /// whole.
 template <typename T>
@@ -105,6 +72,31 @@ template <typename T>
     }
     if constexpr (std::is_destructible_v<T>) {
         ops.destroy = [](void* value) { std::destroy_at(static_cast<T*>(value)); };
+    }
+    return ops;
+}
+
+/// Operations of the C++ type `T`; what `T` does not offer stays null. A type that holds a
+/// container of what cannot be copied or compared must say so itself, with a deleted function: C++
+/// does not tell.
+template <typename T>
+[[nodiscard]] constexpr TypeOps make_type_ops() noexcept {
+    TypeOps ops = make_class_ops<T>();
+    ops.is_trivial = std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>;
+    if constexpr (detail::can_be_copied<T>()) {
+        ops.copy_construct = [](void* memory, const void* source) {
+            ::new (memory) T(*static_cast<const T*>(source));
+        };
+    }
+    if constexpr (std::is_copy_assignable_v<T> && detail::can_be_copied<T>()) {
+        ops.copy_assign = [](void* target, const void* source) {
+            *static_cast<T*>(target) = *static_cast<const T*>(source);
+        };
+    }
+    if constexpr (detail::can_be_compared<T>()) {
+        ops.equal = [](const void* left, const void* right) {
+            return static_cast<bool>(*static_cast<const T*>(left) == *static_cast<const T*>(right));
+        };
     }
     return ops;
 }

@@ -49,7 +49,6 @@ class TypeRegistry {
     /// them.
     explicit TypeRegistry(std::uint32_t name_count_max = NameTable::count_max_default,
                           MemoryResource* name_resource = std::pmr::get_default_resource());
-    ~TypeRegistry();
     TypeRegistry(const TypeRegistry&) = delete;
     TypeRegistry& operator=(const TypeRegistry&) = delete;
 
