@@ -2,8 +2,6 @@
 #include <replayout/reflection/diagnostics.h>
 #include <replayout/reflection/name.h>
 
-#include <string>
-
 namespace replayout {
 namespace {
 

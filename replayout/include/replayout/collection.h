@@ -21,7 +21,6 @@
 #include <replayout/utf8.h>
 
 #include <bit>
-#include <concepts>
 #include <cstdint>
 #include <string>
 #include <type_traits>

@@ -38,7 +38,6 @@
 
 #include <replayout/reflection/type_builder.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>

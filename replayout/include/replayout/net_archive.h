@@ -34,7 +34,6 @@
 #include <replayout/package_map.h>
 #include <replayout/reflection/memory.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <type_traits>

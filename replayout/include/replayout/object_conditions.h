@@ -18,7 +18,6 @@
 #include <replayout/sending_rep_state.h>
 
 #include <cstdint>
-#include <span>
 
 namespace replayout {
 

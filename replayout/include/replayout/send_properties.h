@@ -19,7 +19,6 @@
 #include <replayout/sharing_level.h>
 #include <replayout/type_counters.h>
 
-#include <array>
 #include <cstdint>
 #include <cstring>
 

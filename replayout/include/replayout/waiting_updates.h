@@ -9,7 +9,6 @@
 #include <replayout/rep_layout.h>
 
 #include <cstddef>
-#include <span>
 
 namespace replayout::detail {
 

@@ -14,7 +14,6 @@
 #include <replayout/reflection/memory.h>
 #include <replayout/rep_layout_cmd.h>
 
-#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>

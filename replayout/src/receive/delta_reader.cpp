@@ -5,8 +5,6 @@
 
 #include "struct_value.h"
 
-#include <limits>
-
 namespace replayout {
 
 DeltaHeader read_delta_header(BitReader& reader) noexcept {

@@ -6,7 +6,6 @@
 #include <replayout/receive_properties.h>
 
 #include <cstddef>
-#include <string_view>
 
 namespace replayout {
 

@@ -8,7 +8,6 @@
 #include <replayout/send_properties.h>
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 
 namespace replayout {

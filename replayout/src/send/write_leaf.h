@@ -11,7 +11,6 @@
 #include "write_context.h"
 
 #include <cstddef>
-#include <cstdint>
 
 namespace replayout {
 

@@ -10,7 +10,6 @@
 
 #include <replayout/reflection/diagnostics.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 

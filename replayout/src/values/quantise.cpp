@@ -11,7 +11,6 @@
 #include <cfloat>
 #include <cmath>
 #include <limits>
-#include <tuple>
 
 namespace replayout {
 

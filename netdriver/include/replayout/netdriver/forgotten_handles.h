@@ -15,7 +15,6 @@
 
 #include <array>
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <new>
 #include <type_traits>

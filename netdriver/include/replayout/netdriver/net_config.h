@@ -10,7 +10,6 @@
 
 #include <replayout/reflection/error.h>
 
-#include <cstddef>
 #include <cstdint>
 
 namespace replayout {

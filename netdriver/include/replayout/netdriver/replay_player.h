@@ -26,7 +26,6 @@
 #include <replayout/netdriver/replay_stream.h>
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 
 namespace replayout {

@@ -10,8 +10,6 @@
 #include <replayout/syncvar/collection_end.h>
 #include <replayout/syncvar/object_component.h>
 
-#include <memory>
-
 namespace replayout::syncvar::detail {
 
 // Its place.

@@ -5,7 +5,6 @@
 
 #include <replayout/reflection/diagnostics.h>
 
-#include <cstdint>
 #include <utility>
 
 namespace replayout::syncvar {

@@ -5,7 +5,6 @@
 
 #include <charconv>
 #include <cstdint>
-#include <optional>
 #include <string_view>
 
 namespace replayout::syncvar {

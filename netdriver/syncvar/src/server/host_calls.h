@@ -8,7 +8,6 @@
 #include <replayout/reflection/memory.h>
 #include <replayout/reflection/type.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <utility>

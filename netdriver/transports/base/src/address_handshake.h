@@ -16,7 +16,6 @@
 // by that the data of a peer is told from what others send in its name.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>

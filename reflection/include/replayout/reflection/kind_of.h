@@ -32,7 +32,6 @@
 #include <replayout/reflection/type_registry.h>
 #include <replayout/reflection/value_ops.h>
 
-#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <optional>

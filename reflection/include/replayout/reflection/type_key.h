@@ -8,7 +8,6 @@
 // library, or find the registered type by its name and hand it over (DynamicTypeBuilder).
 #pragma once
 
-#include <compare>
 #include <type_traits>
 
 namespace replayout {

@@ -15,7 +15,6 @@
 #include <replayout/syncvar/network_behaviour.h>
 #include <replayout/syncvar/network_identity.h>
 
-#include <cstddef>
 #include <cstdint>
 
 namespace replayout::syncvar {

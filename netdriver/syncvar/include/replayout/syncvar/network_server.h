@@ -28,7 +28,6 @@
 #include <replayout/syncvar/network_manager.h>
 #include <replayout/syncvar/network_types.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string_view>
