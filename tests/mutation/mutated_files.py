@@ -99,7 +99,7 @@ GROUPS = [
         netdriver/transports/websocket/src/websocket_transport.cpp
     """),
     ("syncvar", ("test_syncvar",), """
-        netdriver/syncvar/src/sections/behaviour_section.cpp
+        netdriver/syncvar/src/behaviours/behaviour_section.cpp
         netdriver/syncvar/src/client/client_objects.cpp
         netdriver/syncvar/src/client/client_readiness.cpp
         netdriver/syncvar/src/client/client_roles.cpp

@@ -3,7 +3,7 @@
 
 #include "client_parts.h"
 #include "inside.h"
-#include "server_end.h"
+#include "server_parts.h"
 
 #include <replayout/syncvar/behaviour_type.h>
 #include <replayout/syncvar/network_prefab.h>
@@ -50,9 +50,9 @@ CallResult BehaviourCall::run(std::string_view function, CallParams params) cons
     if (!send_state_ahead()) {
         return CallResult::Full;
     }
-    if (const ServerEnd* server = object_.server.end) {
-        return logged(server->server().driver().call_function(object_.server.id, name, params,
-                                                              RemoteFunctionSendPolicy::ForceSend),
+    if (const ServerParts* server = object_.server.end) {
+        return logged(server->driver.call_function(object_.server.id, name, params,
+                                                   RemoteFunctionSendPolicy::ForceSend),
                       function);
     }
     if (const ClientParts* client = object_.client.end) {
@@ -78,9 +78,9 @@ CallResult BehaviourCall::run(TypeKey function, CallParams params) const {
     if (!send_state_ahead()) {
         return CallResult::Full;
     }
-    if (const ServerEnd* server = object_.server.end) {
-        return logged(server->server().driver().call_function(object_.server.id, index, params,
-                                                              RemoteFunctionSendPolicy::ForceSend),
+    if (const ServerParts* server = object_.server.end) {
+        return logged(server->driver.call_function(object_.server.id, index, params,
+                                                   RemoteFunctionSendPolicy::ForceSend),
                       name);
     }
     if (const ClientParts* client = object_.client.end) {
@@ -94,8 +94,8 @@ CallResult BehaviourCall::run(TypeKey function, CallParams params) const {
 
 bool BehaviourCall::send_state_ahead() const {
     NetworkIdentity& object = component_.identity();
-    if (ServerEnd* server = object_.server.end) {
-        return server->send_state_of(object);
+    if (ServerParts* server = object_.server.end) {
+        return server->states.send_ahead(object);
     }
     ClientParts* client = object_.client.end;
     return client == nullptr || client->updates.send_state_of(object);
@@ -111,7 +111,7 @@ CallResult BehaviourCall::logged(CallResult result, std::string_view function) c
 
 void BehaviourCall::log_out_of_place(FunctionFlags flags, std::string_view function) const {
     const char* why = nullptr;
-    const ServerEnd* const server = object_.server.end;
+    const ServerParts* const server = object_.server.end;
     if (server == nullptr && object_.client.end == nullptr) {
         why = "the object is not spawned, so nobody is called: spawn it before";
     } else if (server == nullptr && !has_flag(flags, FunctionFlags::Server)) {

@@ -2,7 +2,7 @@
 #include "connection_channel.h"
 
 #include "client_parts.h"
-#include "server_end.h"
+#include "server_parts.h"
 #include "wanted_collections.h"
 
 #include <replayout/reflection/type_builder.h>
@@ -37,19 +37,19 @@ Result<const NetworkPrefab*> ConnectionChannel::add_to(NetworkTypes& types) {
 }
 
 void ConnectionChannel::ready() {
-    server_end_of(identity()).ready(identity().connection_to_client());
+    server_parts_of(identity()).phases.ready(identity().connection_to_client());
 }
 
 void ConnectionChannel::add_player() {
-    server_end_of(identity()).add_player(identity().connection_to_client());
+    server_parts_of(identity()).phases.add_player(identity().connection_to_client());
 }
 
 void ConnectionChannel::not_ready_heard() {
-    server_end_of(identity()).not_ready_heard(identity().connection_to_client());
+    server_parts_of(identity()).phases.not_ready_heard(identity().connection_to_client());
 }
 
 void ConnectionChannel::collections_wanted(const CollectionsWanted& wanted) {
-    server_end_of(identity()).collections_wanted(identity().connection_to_client(), wanted);
+    server_parts_of(identity()).part_sender.wanted(identity().connection_to_client(), wanted);
 }
 
 void ConnectionChannel::spawn_started() {

@@ -20,8 +20,6 @@
 #include <replayout/reflection/error.h>
 #include <replayout/syncvar/network_behaviour.h>
 
-#include <vector>
-
 #include "collection_parts.h"
 
 namespace replayout::syncvar {
@@ -31,16 +29,8 @@ class NetworkTypes;
 
 namespace detail {
 
-/// Parameters of spawn_batch().
-struct SpawnBatch {
-    std::vector<NetworkIdentity*> objects;
-};
-
 class ConnectionChannel final : public NetworkBehaviour {
   public:
-    /// Objects that one call names, of which many fit into a packet.
-    static constexpr std::size_t batch_objects_max = 256;
-
     [[nodiscard]] static Result<const NetworkPrefab*> add_to(NetworkTypes& types);
 
     // They run on the server.

@@ -2,7 +2,7 @@
 #include "behaviour_call.h"
 #include "client_parts.h"
 #include "inside.h"
-#include "server_end.h"
+#include "server_parts.h"
 
 #include <replayout/reflection/diagnostics.h>
 #include <replayout/syncvar/network_behaviour.h>
@@ -51,7 +51,7 @@ bool NetworkBehaviour::is_local_player() const noexcept {
 }
 
 NetworkServer& NetworkBehaviour::server() const noexcept {
-    return detail::server_end_of(identity()).server();
+    return detail::server_parts_of(identity()).server;
 }
 
 NetworkClient& NetworkBehaviour::client() const noexcept {
@@ -69,7 +69,7 @@ bool NetworkBehaviour::is_dirty() const noexcept {
         return false;
     }
     const detail::ObjectParts& object = detail::Inside::of(identity());
-    return component_.is_due(object.server.end != nullptr ? object.server.end->server().now()
+    return component_.is_due(object.server.end != nullptr ? object.server.end->now
                                                           : object.client.end->now);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "server_end.h"
+#include "server_parts.h"
 
 #include <replayout/reflection/diagnostics.h>
 #include <replayout/syncvar/network_identity.h>
@@ -47,7 +47,7 @@ void NetworkIdentity::set_visibility(Visibility visibility) {
                      "set_visibility: %u is no Visibility", static_cast<unsigned>(visibility));
     parts_.server.interest.visibility = visibility;
     if (parts_.server.end != nullptr) {
-        parts_.server.end->apply_visibility(*this);
+        parts_.server.end->observers.apply_visibility(*this);
     }
 }
 
@@ -59,7 +59,7 @@ void NetworkIdentity::set_interest_range(float range) {
                      static_cast<double>(range));
     parts_.server.interest.range = range;
     if (parts_.server.end != nullptr) {
-        parts_.server.end->apply_visibility(*this);
+        parts_.server.end->observers.apply_visibility(*this);
     }
 }
 
@@ -72,7 +72,7 @@ void NetworkIdentity::set_interest_group(std::uint32_t group) {
                      group);
     const std::uint32_t previous = std::exchange(parts_.server.interest.game_group, group);
     if (parts_.server.end != nullptr && previous != group) {
-        parts_.server.end->interest_group_changed(*this, previous);
+        parts_.server.end->observers.interest_group_changed(*this, previous);
     }
 }
 
@@ -82,7 +82,7 @@ void NetworkIdentity::set_position(const Vector3& position) {
     }
     transform.position = position;
     if (parts_.server.end != nullptr) {
-        parts_.server.end->position_changed(*this);
+        parts_.server.end->observers.position_changed(*this);
     }
 }
 

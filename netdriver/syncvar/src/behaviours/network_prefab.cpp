@@ -3,7 +3,7 @@
 #include "inside.h"
 #include "prefab_description.h"
 #include "prefab_members.h"
-#include "server_end.h"
+#include "server_parts.h"
 #include "stored_references.h"
 
 #include <replayout/reflection/hash.h>
@@ -115,9 +115,9 @@ void NetworkPrefab::call_function(void* block, const void* params, void* place) 
     // not.
     NetworkIdentity& identity = Place::behaviour_at(block, place).identity();
     constexpr FunctionFlags for_clients = FunctionFlags::Multicast | FunctionFlags::Client;
-    detail::ServerEnd* const server = detail::Inside::of(identity).server.end;
+    detail::ServerParts* const server = detail::Inside::of(identity).server.end;
     if (server != nullptr && has_flag(called.function.flags, for_clients) &&
-        !server->host_hears(identity, called.function, params, place)) {
+        !server->host_view.hears(identity, called.function, params, place)) {
         return;
     }
     run_function(block, params, place);

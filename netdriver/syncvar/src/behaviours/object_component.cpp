@@ -2,7 +2,7 @@
 #include "behaviour_section.h"
 #include "client_parts.h"
 #include "inside.h"
-#include "server_end.h"
+#include "server_parts.h"
 #include "stored_references.h"
 
 #include <replayout/reflection/diagnostics.h>
@@ -46,8 +46,8 @@ BehaviourSection& ObjectComponent::section() const noexcept {
 
 void ObjectComponent::log_line(LogLevel level, std::string_view text) const {
     const ObjectParts& object = Inside::of(*identity_);
-    if (const ServerEnd* server = object.server.end) {
-        server->write_log(level, object.server.owner.peer, text);
+    if (ServerParts* server = object.server.end) {
+        server->log.write(level, object.server.owner.peer, text);
     } else if (ClientParts* client = object.client.end) {
         client->log.write(level, text);
     } else {
@@ -76,7 +76,7 @@ void ObjectComponent::mark_collection(std::size_t index) {
 void ObjectComponent::tell_changed() {
     const ObjectParts& object = Inside::of(*identity_);
     if (object.server.end != nullptr) {
-        object.server.end->component_changed(*identity_);
+        object.server.end->states.add(*identity_);
     } else if (object.client.end != nullptr) {
         object.client.end->updates.object_changed(*identity_);
     }
@@ -131,7 +131,7 @@ bool ObjectComponent::is_sent_operations() const noexcept {
         return false;
     }
     return settings_.sync_mode == SyncMode::Owner ? object.owner.served.value != 0
-                                                  : object.end->has_connections();
+                                                  : !object.end->connections.is_empty();
 }
 
 bool ObjectComponent::must_wait() const noexcept {

@@ -5,7 +5,7 @@
 #include "client_parts.h"
 #include "inside.h"
 #include "received_section.h"
-#include "server_end.h"
+#include "server_parts.h"
 
 #include <replayout/syncvar/collection_end.h>
 
@@ -74,8 +74,8 @@ void NetworkPrefab::Members::receive_items(void* block, const void* params, void
 
 void NetworkPrefab::Members::receive_from_owner(void* block, const void* params, void* place) {
     detail::ObjectComponent& component = component_at(block, place);
-    if (detail::ServerEnd* server = detail::Inside::of(component.identity()).server.end) {
-        server->take_operations(component, collection_at(component, place), params);
+    if (detail::ServerParts* server = detail::Inside::of(component.identity()).server.end) {
+        server->authority.take_operations(component, collection_at(component, place), params);
     }
 }
 
@@ -126,8 +126,8 @@ void NetworkPrefab::Members::receive_initial_section(void* block, const void* pa
 
 void NetworkPrefab::Members::take_from_owner(void* block, const void* params, void* place) {
     detail::ObjectComponent& component = component_at(block, place);
-    detail::server_end_of(component.identity())
-        .take_section(component, detail::ReceivedSection(params, component.type()));
+    detail::server_parts_of(component.identity())
+        .authority.take_section(component, detail::ReceivedSection(params, component.type()));
 }
 
 void NetworkPrefab::Members::take_from_server(void* block, const void* params, void* place) {

@@ -26,6 +26,13 @@ class NetworkIdentity;
 
 namespace detail {
 
+/// Parameters of ConnectionChannel::spawn_batch().
+struct SpawnBatch {
+    static constexpr std::size_t objects_max = 256;  // of which many fit into a packet
+
+    std::vector<NetworkIdentity*> objects;
+};
+
 /// Names one collection of an object.
 struct CollectionPlace {
     NetworkIdentity* object = nullptr;

@@ -3,6 +3,7 @@
 
 #include "driver_call.h"
 #include "prefab_params.h"
+#include "server_parts.h"
 
 #include <algorithm>
 #include <string>
@@ -10,39 +11,32 @@
 
 namespace replayout::syncvar {
 
-NetworkServer::Authority::Authority(const Environment& environment, const Parts& parts)
-    : environment_(environment),
-      driver_(environment.driver),
-      connections_(parts.connections),
-      host_(parts.host),
-      observers_(parts.observers),
-      sections_(environment.resource) {}
-
-// Owners and players.
+NetworkServer::Authority::Authority(detail::ServerParts& parts)
+    : parts_(parts), sections_(parts.resource) {}
 
 bool NetworkServer::Authority::assign(NetworkIdentity& object, NetworkConnection& owner) {
     const PeerId present = object.connection_to_client();
     if (present.value != 0 && present != owner.peer()) {
-        return environment_.log.refuse(
-            owner.peer(), "assign_client_authority: peer " + std::to_string(present.value) +
-                              " has authority of " + Log::name_of(object) +
-                              ": call remove_client_authority() first");
+        return parts_.log.refuse(owner.peer(), "assign_client_authority: peer " +
+                                                   std::to_string(present.value) +
+                                                   " has authority of " + Log::name_of(object) +
+                                                   ": call remove_client_authority() first");
     }
     set_owner(object, owner);
     return true;
 }
 
 bool NetworkServer::Authority::remove(NetworkIdentity& object) {
-    const NetworkConnection* owner = connections_.owner_of(object);
+    const NetworkConnection* owner = parts_.connections.owner_of(object);
     if (owner == nullptr) {
-        return environment_.log.refuse(
+        return parts_.log.refuse(
             PeerId{}, "remove_client_authority: nobody has authority of " + Log::name_of(object));
     }
     if (owner->identity() == &object) {
-        return environment_.log.refuse(
-            owner->peer(), "remove_client_authority: " + Log::name_of(object) +
-                               " is the player of peer " + std::to_string(owner->peer().value) +
-                               ", which keeps authority of it");
+        return parts_.log.refuse(owner->peer(), "remove_client_authority: " + Log::name_of(object) +
+                                                    " is the player of peer " +
+                                                    std::to_string(owner->peer().value) +
+                                                    ", which keeps authority of it");
     }
     if (!tell_last_owner(object)) {
         return false;
@@ -58,42 +52,42 @@ void NetworkServer::Authority::set_owner(NetworkIdentity& object, NetworkConnect
     }
     parts.server.owner.peer = owner.peer();
     owner.owned_.push_back(&object);
-    observers_.count_group(owner, object.interest_group(), true);
-    driver_.set_owner(parts.server.id, owner.peer());
-    driver_.set_autonomous(parts.server.id, true);
-    observers_.apply_shown(owner, object);
+    parts_.observers.count_group(owner, object.interest_group(), true);
+    parts_.driver.set_owner(parts.server.id, owner.peer());
+    parts_.driver.set_autonomous(parts.server.id, true);
+    parts_.observers.apply_shown(owner, object);
     if (owner.is_host_) {
         parts.local.set_owned(true);
-        host_.add(object);
+        parts_.host.add(object);
     }
     queue_state(object);
 }
 
 void NetworkServer::Authority::clear_owner(NetworkIdentity& object) {
-    NetworkConnection* owner = connections_.owner_of(object);
+    NetworkConnection* owner = parts_.connections.owner_of(object);
     if (owner == nullptr) {
         return;
     }
     detail::ObjectParts& parts = detail::Inside::of(object);
     parts.server.owner.peer = {};
     std::erase(owner->owned_, &object);
-    observers_.count_group(*owner, object.interest_group(), false);
-    driver_.clear_owner(parts.server.id);
-    driver_.set_autonomous(parts.server.id, false);
-    observers_.apply_shown(*owner, object);
+    parts_.observers.count_group(*owner, object.interest_group(), false);
+    parts_.driver.clear_owner(parts.server.id);
+    parts_.driver.set_autonomous(parts.server.id, false);
+    parts_.observers.apply_shown(*owner, object);
     if (owner->is_host_) {
         parts.local.set_owned(false);
-        host_.add(object);
+        parts_.host.add(object);
     }
 }
 
 bool NetworkServer::Authority::tell_last_owner(NetworkIdentity& object) {
-    const NetworkConnection* owner = connections_.owner_of(object);
+    const NetworkConnection* owner = parts_.connections.owner_of(object);
     if (owner == nullptr || owner->is_host_ || send_state(object, 0)) {
         return true;
     }
     queue_state(object);  // A part of it may have been told.
-    return environment_.log.refuse(
+    return parts_.log.refuse(
         owner->peer(), "peer " + std::to_string(owner->peer().value) + " stays the owner of " +
                            Log::name_of(object) +
                            ": its calls have no room for what it must know; try again");
@@ -106,13 +100,13 @@ void NetworkServer::Authority::set_player(NetworkConnection& connection, Network
             continue;
         }
         detail::ObjectParts& parts = detail::Inside::of(*object);
-        driver_.set_player(parts.server.id, object == player);
+        parts_.driver.set_player(parts.server.id, object == player);
         if (connection.is_host_) {
             parts.local.set_player(object == player);
-            host_.add(*object);
+            parts_.host.add(*object);
         }
     }
-    observers_.update_viewer(connection);
+    parts_.observers.update_viewer(connection);
 }
 
 void NetworkServer::Authority::release_all(NetworkConnection& connection) {
@@ -156,7 +150,7 @@ void NetworkServer::Authority::take_section(detail::ObjectComponent& component,
         count == sync_vars_max ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
     if (section.epoch() != detail::Inside::of(object).server.owner.epoch ||
         (section.mask() & ~known) != 0) {
-        ++environment_.counters.sections_refused;
+        ++parts_.counters.sections_refused;
         return;
     }
     const std::uint64_t net_id = object.net_id();
@@ -170,11 +164,11 @@ void NetworkServer::Authority::take_operations(detail::ObjectComponent& componen
                                                detail::CollectionEnd& collection,
                                                const void* params) {
     if (!collection.is_owner_epoch(collection.epoch_of(params))) {
-        ++environment_.counters.collections_refused;
+        ++parts_.counters.collections_refused;
         return;
     }
     if (!collection.receive_from_owner(params)) {
-        ++environment_.counters.collections_refused;
+        ++parts_.counters.collections_refused;
         component.log_line(LogLevel::Warning, "what its owner did to collection " +
                                                   collection.name() +
                                                   " cannot be: it stays as it is");
@@ -206,7 +200,7 @@ bool NetworkServer::Authority::must_owner_wait(const NetworkIdentity& object) co
     constexpr std::int64_t pause_ms = 1'000;
     const detail::OwnerRecord& owner = detail::Inside::of(object).server.owner;
     return owner.is_state_asked && owner.told_at &&
-           environment_.now < owner.told_at->plus_milliseconds(pause_ms);
+           parts_.now < owner.told_at->plus_milliseconds(pause_ms);
 }
 
 bool NetworkServer::Authority::tell_owner(NetworkIdentity& object) {
@@ -217,13 +211,13 @@ bool NetworkServer::Authority::tell_owner(NetworkIdentity& object) {
     if (std::exchange(record.is_state_asked, false)) {
         ++record.epoch;  // until now it may write
     }
-    const NetworkConnection* owner = connections_.owner_of(object);
+    const NetworkConnection* owner = parts_.connections.owner_of(object);
     // An owner that is not ready is sent the state as soon as it is ready.
     const bool is_done = owner == nullptr || owner->is_host() || !owner->is_ready() ||
                          send_state(object, record.epoch);
     record.is_state_due = !is_done;
     if (is_done) {
-        record.told_at = environment_.now;
+        record.told_at = parts_.now;
     }
     return is_done;
 }
@@ -236,7 +230,7 @@ bool NetworkServer::Authority::send_state(NetworkIdentity& object, std::uint32_t
         const detail::ObjectComponent& component = detail::Inside::of(*behaviour);
         const NetworkPrefab::Component& placed = prefab.components()[component.index()];
         if (placed.settings.sync_direction == SyncDirection::ClientToServer &&
-            driver_.call_function(
+            parts_.driver.call_function(
                 id, placed.sync_to_owner,
                 params_of(prefab, placed.sync_to_owner, sections_.make(component, all, epoch))) ==
                 CallResult::Full) {
@@ -256,7 +250,7 @@ bool NetworkServer::Authority::send_collections(const detail::ObjectComponent& c
     const NetworkPrefab::Component& placed = object.prefab().components()[component.index()];
     for (std::size_t i = 0; i < placed.collections.size(); ++i) {
         const NetworkPrefab::Collection& functions = placed.collections[i];
-        const DriverCall call(driver_, detail::Inside::of(object).server.id, object.prefab(),
+        const DriverCall call(parts_.driver, detail::Inside::of(object).server.id, object.prefab(),
                               epoch == 0 ? functions.to_last_owner : functions.to_owner);
         detail::CollectionEnd& collection = component.collection(i);
         const CallResult result = collection.send_to_owner(epoch, call);

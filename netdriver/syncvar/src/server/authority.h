@@ -8,32 +8,21 @@
 // ready and its calls have room. An owner that asks for it is sent it once a second at most.
 #pragma once
 
-#include <replayout/netdriver/net_driver.h>
 #include <replayout/syncvar/collection_end.h>
 #include <replayout/syncvar/network_server.h>
 
 #include <cstdint>
 #include <vector>
 
-#include "host_queue.h"
 #include "inside.h"
-#include "observers.h"
 #include "received_section.h"
-#include "server_connections.h"
-#include "server_environment.h"
 #include "sync_section.h"
 
 namespace replayout::syncvar {
 
 class NetworkServer::Authority {
   public:
-    struct Parts {
-        const Connections& connections;
-        HostQueue& host;
-        Observers& observers;
-    };
-
-    Authority(const Environment& environment, const Parts& parts);
+    explicit Authority(detail::ServerParts& parts);
     Authority(const Authority&) = delete;
     Authority& operator=(const Authority&) = delete;
 
@@ -87,11 +76,7 @@ class NetworkServer::Authority {
     [[nodiscard]] bool send_collections(const detail::ObjectComponent& component,
                                         std::uint32_t epoch);
 
-    const Environment& environment_;
-    NetDriver& driver_;
-    const Connections& connections_;
-    HostQueue& host_;
-    Observers& observers_;
+    detail::ServerParts& parts_;
     std::vector<NetworkIdentity*> queued_;  // whose state is to be sent
     SectionSender sections_;
 };

@@ -1,56 +1,46 @@
 // SPDX-License-Identifier: MIT
 #include "connection_phases.h"
 
-#include "connection_channel.h"
 #include "inside.h"
+#include "server_parts.h"
 
 #include <string>
 #include <utility>
 
 namespace replayout::syncvar {
 
-NetworkServer::Phases::Phases(const Environment& environment, const Parts& parts)
-    : environment_(environment),
-      driver_(environment.driver),
-      connections_(parts.connections),
-      objects_(parts.objects),
-      observers_(parts.observers),
-      authority_(parts.authority) {}
-
-// What clients say.
-
 void NetworkServer::Phases::ready(PeerId peer) {
-    NetworkConnection* connection = connections_.find(peer);
+    NetworkConnection* connection = parts_.connections.find(peer);
     if (connection == nullptr) {
         return;
     }
     if (connection->is_ready()) {
-        ++environment_.counters.ready_repeated;
+        ++parts_.counters.ready_repeated;
         return;
     }
-    environment_.manager.on_server_ready(environment_.server, *connection);
+    parts_.manager.on_server_ready(parts_.server, *connection);
 }
 
 void NetworkServer::Phases::add_player(PeerId peer) {
-    NetworkConnection* connection = connections_.find(peer);
+    NetworkConnection* connection = parts_.connections.find(peer);
     if (connection == nullptr) {
         return;
     }
     if (connection->identity() != nullptr) {
-        ++environment_.counters.players_refused;
-        environment_.log.write(LogLevel::Warning, peer, "a client asks for a player, and has one");
+        ++parts_.counters.players_refused;
+        parts_.log.write(LogLevel::Warning, peer, "a client asks for a player, and has one");
         return;
     }
-    environment_.manager.on_server_add_player(environment_.server, *connection);
+    parts_.manager.on_server_add_player(parts_.server, *connection);
 }
 
 void NetworkServer::Phases::not_ready_heard(PeerId peer) {
-    NetworkConnection* connection = connections_.find(peer);
+    NetworkConnection* connection = parts_.connections.find(peer);
     if (connection == nullptr || connection->answers_owed_ == 0) {
         return;
     }
     --connection->answers_owed_;
-    connection->waiting_since_ = environment_.now;
+    connection->waiting_since_ = parts_.now;
     if (connection->answers_owed_ == 0 && connection->phase_ == Phase::Leaving) {
         end_showing(*connection);
     }
@@ -70,13 +60,13 @@ void NetworkServer::Phases::set_not_ready(NetworkConnection& connection) {
 }
 
 void NetworkServer::Phases::update_all() {
-    for (const auto& [peer, connection] : connections_.all()) {
+    for (const auto& [peer, connection] : parts_.connections.all()) {
         if (is_answer_missing(*connection)) {
-            ++environment_.counters.answers_missing;
-            environment_.log.write(LogLevel::Warning, peer,
-                                   "peer " + std::to_string(peer.value) +
-                                       " does not answer that it is not ready: it is disconnected");
-            driver_.disconnect(peer);  // The manager hears of it after the flush.
+            ++parts_.counters.answers_missing;
+            parts_.log.write(LogLevel::Warning, peer,
+                             "peer " + std::to_string(peer.value) +
+                                 " does not answer that it is not ready: it is disconnected");
+            parts_.driver.disconnect(peer);  // The manager hears of it after the flush.
         } else {
             update(*connection);
         }
@@ -88,12 +78,12 @@ bool NetworkServer::Phases::is_answer_missing(NetworkConnection& connection) {
         return false;
     }
     // The time to answer begins when the question was sent, which other calls may put off.
-    if (driver_.call_progress(connection.peer(),
-                              detail::Inside::of(*connection.channel_).server.id) ==
+    if (parts_.driver.call_progress(connection.peer(),
+                                    detail::Inside::of(*connection.channel_).server.id) ==
         CallProgress::Waiting) {
-        connection.waiting_since_ = environment_.now;
+        connection.waiting_since_ = parts_.now;
     }
-    return environment_.now >= connection.waiting_since_.plus_milliseconds(answer_wait_ms_);
+    return parts_.now >= connection.waiting_since_.plus_milliseconds(answer_wait_ms_);
 }
 
 void NetworkServer::Phases::update(NetworkConnection& connection) {
@@ -123,7 +113,7 @@ void NetworkServer::Phases::change_phase(NetworkConnection& connection) {
         connection.phase_ = Phase::Leaving;
         connection.has_batch_ = false;
         if (connection.answers_owed_++ == 0) {
-            connection.waiting_since_ = environment_.now;
+            connection.waiting_since_ = parts_.now;
         }
     }
 }
@@ -133,23 +123,23 @@ void NetworkServer::Phases::begin_showing(NetworkConnection& connection) {
     connection.has_batch_ = !connection.is_host_;
     connection.is_batch_due_ = false;
     connection.batch_next_ = 0;
-    observers_.phase_changed(connection);
+    parts_.observers.phase_changed(connection);
     for (NetworkIdentity* object : connection.owned_) {
-        authority_.queue_state(*object);
+        parts_.authority.queue_state(*object);
     }
 }
 
 void NetworkServer::Phases::end_showing(NetworkConnection& connection) {
     connection.phase_ = Phase::NotReady;
     connection.has_batch_ = false;
-    observers_.phase_changed(connection);
+    parts_.observers.phase_changed(connection);
 }
 
 // The batch.
 
 void NetworkServer::Phases::send_batches() {
     // In the flush after that in which they became ready the driver knows what they are to see.
-    for (const auto& [peer, connection] : connections_.all()) {
+    for (const auto& [peer, connection] : parts_.connections.all()) {
         if (connection->has_batch_ && std::exchange(connection->is_batch_due_, true)) {
             connection->has_batch_ = !send_batch(*connection);
         }
@@ -157,14 +147,13 @@ void NetworkServer::Phases::send_batches() {
 }
 
 bool NetworkServer::Phases::send_batch(NetworkConnection& connection) {
-    const Objects::Spawned& spawned = objects_.spawned();
+    const Objects::Spawned& spawned = parts_.objects.spawned();
     auto next = spawned.lower_bound(connection.batch_next_);
     while (next != spawned.end()) {
         detail::SpawnBatch batch;
-        while (next != spawned.end() &&
-               batch.objects.size() < detail::ConnectionChannel::batch_objects_max) {
-            if (driver_.is_relevant_for(connection.peer(),
-                                        detail::Inside::of(*next->second).server.id)) {
+        while (next != spawned.end() && batch.objects.size() < detail::SpawnBatch::objects_max) {
+            if (parts_.driver.is_relevant_for(connection.peer(),
+                                              detail::Inside::of(*next->second).server.id)) {
                 batch.objects.push_back(next->second);
             }
             ++next;

@@ -12,30 +12,16 @@
 // client that does not answer in time is disconnected.
 #pragma once
 
-#include <replayout/netdriver/net_driver.h>
 #include <replayout/netdriver/transport.h>
 #include <replayout/syncvar/network_server.h>
 
 #include <cstdint>
 
-#include "authority.h"
-#include "observers.h"
-#include "server_connections.h"
-#include "server_environment.h"
-#include "server_objects.h"
-
 namespace replayout::syncvar {
 
 class NetworkServer::Phases {
   public:
-    struct Parts {
-        const Connections& connections;
-        const Objects& objects;
-        Observers& observers;
-        Authority& authority;
-    };
-
-    Phases(const Environment& environment, const Parts& parts);
+    explicit Phases(detail::ServerParts& parts) : parts_(parts) {}
     Phases(const Phases&) = delete;
     Phases& operator=(const Phases&) = delete;
 
@@ -73,12 +59,7 @@ class NetworkServer::Phases {
     /// True: all objects were named, and that these are all.
     [[nodiscard]] bool send_batch(NetworkConnection& connection);
 
-    const Environment& environment_;
-    NetDriver& driver_;
-    const Connections& connections_;
-    const Objects& objects_;
-    Observers& observers_;
-    Authority& authority_;
+    detail::ServerParts& parts_;
     std::uint32_t answer_wait_ms_ = 10'000;
 };
 

@@ -2,6 +2,7 @@
 #include "host_view.h"
 
 #include "inside.h"
+#include "server_parts.h"
 
 #include <algorithm>
 #include <utility>
@@ -9,15 +10,9 @@
 
 namespace replayout::syncvar {
 
-NetworkServer::HostView::HostView(const Environment& environment, const Parts& parts)
-    : environment_(environment),
-      objects_(parts.objects),
-      host_(parts.host),
-      observers_(parts.observers) {}
-
 void NetworkServer::HostView::begin(NetworkConnection& host) {
-    host_.begin(host);
-    for (const auto& [net_id, object] : objects_.spawned()) {
+    parts_.host.begin(host);
+    for (const auto& [net_id, object] : parts_.objects.spawned()) {
         detail::Inside::of(*object).local.set_client(true);
     }
 }
@@ -25,40 +20,41 @@ void NetworkServer::HostView::begin(NetworkConnection& host) {
 void NetworkServer::HostView::end() {
     // What they are told may spawn and destroy.
     std::vector<std::uint64_t> net_ids;
-    for (const auto& [net_id, object] : objects_.spawned()) {
+    for (const auto& [net_id, object] : parts_.objects.spawned()) {
         net_ids.push_back(net_id);
     }
     for (const std::uint64_t net_id : net_ids) {
-        if (NetworkIdentity* object = objects_.find(net_id)) {
+        if (NetworkIdentity* object = parts_.objects.find(net_id)) {
             detail::ObjectParts& parts = detail::Inside::of(*object);
             parts.local.stop(parts.components);
             forget(*object);
         }
     }
-    for (const auto& [net_id, object] : objects_.spawned()) {
+    for (const auto& [net_id, object] : parts_.objects.spawned()) {
         detail::Inside::of(*object).local.set_client(false);
     }
     calls_.clear();
-    environment_.driver.clear_host();
-    host_.end();
+    parts_.driver.clear_host();
+    parts_.host.end();
 }
 
 void NetworkServer::HostView::update() {
-    environment_.driver.interest().look_around();  // What moved in this tick counts at once.
-    std::vector<NetworkIdentity*> objects = host_.take(objects_);
+    parts_.driver.interest().look_around();  // What moved in this tick counts at once.
+    std::vector<NetworkIdentity*> objects = parts_.host.take(parts_.objects);
     for (NetworkIdentity* object : objects) {
         detail::Inside::of(*object).host.is_queued = false;
-        if (object->is_spawned() && host_.host() != nullptr) {  // a callback may stop the host
+        if (object->is_spawned() &&
+            parts_.host.host() != nullptr) {  // a callback may stop the host
             show(*object);
         }
     }
-    host_.recycle(std::move(objects));
+    parts_.host.recycle(std::move(objects));
     run_calls(nullptr);
 }
 
 bool NetworkServer::HostView::hears(NetworkIdentity& object, const Function& function,
                                     const void* values, void* place) {
-    if (host_.host() == nullptr || !observers_.host_sees(object)) {
+    if (parts_.host.host() == nullptr || !parts_.observers.host_sees(object)) {
         return false;
     }
     const detail::LocalRole& local = detail::Inside::of(object).local;
@@ -70,12 +66,12 @@ bool NetworkServer::HostView::hears(NetworkIdentity& object, const Function& fun
         show(object);  // what cannot wait runs now, and the object starts for it
         return local.is_started();
     }
-    calls_.emplace_back(object, object.net_id(), place, parameters, values, environment_.resource);
+    calls_.emplace_back(object, object.net_id(), place, parameters, values, parts_.resource);
     return false;
 }
 
 void NetworkServer::HostView::object_spawned(NetworkIdentity& object) noexcept {
-    detail::Inside::of(object).local.set_client(host_.host() != nullptr);
+    detail::Inside::of(object).local.set_client(parts_.host.host() != nullptr);
 }
 
 void NetworkServer::HostView::stop(NetworkIdentity& object) {
@@ -100,14 +96,14 @@ bool NetworkServer::HostView::keeps_calls_of(const NetworkIdentity& object) cons
 }
 
 void NetworkServer::HostView::show(NetworkIdentity& object) {
-    const bool is_seen = observers_.host_sees(object);
+    const bool is_seen = parts_.observers.host_sees(object);
     detail::ObjectParts& parts = detail::Inside::of(object);
     if (!std::exchange(parts.host.is_told, true) || parts.host.is_visible != is_seen) {
         parts.host.is_visible = is_seen;
         for (NetworkBehaviour* component : object.components()) {
             component->on_set_host_visibility(is_seen);
         }
-        if (is_seen && host_.host() != nullptr) {
+        if (is_seen && parts_.host.host() != nullptr) {
             for (NetworkBehaviour* behaviour : object.components()) {
                 detail::ObjectComponent& component = detail::Inside::of(*behaviour);
                 component.hooks().run_initial(component);
@@ -115,7 +111,7 @@ void NetworkServer::HostView::show(NetworkIdentity& object) {
             parts.local.start(parts.components);
         }
     }
-    if (parts.local.is_started() && host_.host() != nullptr) {
+    if (parts.local.is_started() && parts_.host.host() != nullptr) {
         parts.local.tell(parts.components, parts.local.role());
     }
 }
@@ -132,8 +128,8 @@ void NetworkServer::HostView::run_calls(const NetworkIdentity* object) {
         const detail::ObjectParts& called = detail::Inside::of(call.object());
         if (called.net_id == call.net_id() && called.local.is_started()) {
             if (call.parameters() != nullptr) {
-                objects_.references().clear_unspawned(*call.parameters(),
-                                                      static_cast<std::byte*>(call.values()));
+                parts_.objects.references().clear_unspawned(*call.parameters(),
+                                                            static_cast<std::byte*>(call.values()));
             }
             detail::Inside::run_function(called.components.block(), call.values(), call.place());
         }

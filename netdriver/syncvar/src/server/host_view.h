@@ -9,22 +9,12 @@
 #include <replayout/syncvar/network_server.h>
 
 #include "host_calls.h"
-#include "host_queue.h"
-#include "observers.h"
-#include "server_environment.h"
-#include "server_objects.h"
 
 namespace replayout::syncvar {
 
 class NetworkServer::HostView {
   public:
-    struct Parts {
-        Objects& objects;
-        HostQueue& host;
-        const Observers& observers;
-    };
-
-    HostView(const Environment& environment, const Parts& parts);
+    explicit HostView(detail::ServerParts& parts) : parts_(parts) {}
     HostView(const HostView&) = delete;
     HostView& operator=(const HostView&) = delete;
 
@@ -52,10 +42,7 @@ class NetworkServer::HostView {
     /// Runs the kept calls: those of `object`, or all if it is null.
     void run_calls(const NetworkIdentity* object);
 
-    const Environment& environment_;
-    Objects& objects_;
-    HostQueue& host_;
-    const Observers& observers_;
+    detail::ServerParts& parts_;
     HostCalls calls_;
 };
 

@@ -63,7 +63,7 @@ void NetworkServer::late_update(NetTime now) {
                      "late_update: called from within a callback; do it after the update");
     const detail::UpdateScope updating(is_updating_);
     now_ = now;
-    parts_->end.begin_flush();
+    ++parts_->flush_number;
     parts_->objects.references().settle();
     if (NetworkConnection* host = parts_->host.host()) {
         parts_->phases.update(*host);  // at once: the host has no channel to hear of it

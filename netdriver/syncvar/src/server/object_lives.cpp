@@ -2,6 +2,7 @@
 #include "object_lives.h"
 
 #include "inside.h"
+#include "server_parts.h"
 
 #include <string>
 #include <utility>
@@ -13,8 +14,8 @@ bool NetworkServer::ObjectLives::spawn(NetworkIdentity& object, NetworkConnectio
         return false;
     }
     if (!parts_.objects.begin_spawned(object)) {
-        return environment_.log.refuse(owner == nullptr ? PeerId{} : owner->peer(),
-                                       "an object is not spawned: the line before says why");
+        return parts_.log.refuse(owner == nullptr ? PeerId{} : owner->peer(),
+                                 "an object is not spawned: the line before says why");
     }
     parts_.host_view.object_spawned(object);
     parts_.observers.object_spawned(object);
@@ -30,16 +31,16 @@ bool NetworkServer::ObjectLives::spawn(NetworkIdentity& object, NetworkConnectio
 bool NetworkServer::ObjectLives::may_spawn(const NetworkIdentity& object) {
     const bool is_gone = detail::Inside::of(object).is_gone;
     if (object.is_spawned() || is_gone || parts_.objects.is_channel(object)) {
-        return environment_.log.refuse(object.connection_to_client(),
-                                       "spawn: " + Log::name_of(object) +
-                                           (is_gone ? " was destroyed" : " is spawned already"));
+        return parts_.log.refuse(object.connection_to_client(),
+                                 "spawn: " + Log::name_of(object) +
+                                     (is_gone ? " was destroyed" : " is spawned already"));
     }
     if (const NetworkIdentity* twin = parts_.objects.twin_of(object)) {
-        return environment_.log.refuse(PeerId{}, "an object of prefab \"" + object.prefab().name() +
-                                                     "\" is not spawned: its scene id " +
-                                                     std::to_string(object.scene_id()) +
-                                                     " is that of a spawned object of prefab \"" +
-                                                     twin->prefab().name() + "\"");
+        return parts_.log.refuse(PeerId{}, "an object of prefab \"" + object.prefab().name() +
+                                               "\" is not spawned: its scene id " +
+                                               std::to_string(object.scene_id()) +
+                                               " is that of a spawned object of prefab \"" +
+                                               twin->prefab().name() + "\"");
     }
     return true;
 }
@@ -47,8 +48,8 @@ bool NetworkServer::ObjectLives::may_spawn(const NetworkIdentity& object) {
 void NetworkServer::ObjectLives::unspawn(NetworkIdentity& object) {
     detail::ObjectParts& parts = detail::Inside::of(object);
     if (!object.is_spawned() || parts.is_stopping || parts_.objects.is_channel(object)) {
-        environment_.log.refuse(object.connection_to_client(),
-                                "unspawn: " + Log::name_of(object) + " is not spawned");
+        parts_.log.refuse(object.connection_to_client(),
+                          "unspawn: " + Log::name_of(object) + " is not spawned");
         return;
     }
     parts.is_stopping = true;
@@ -71,9 +72,9 @@ void NetworkServer::ObjectLives::unspawn(NetworkIdentity& object) {
 void NetworkServer::ObjectLives::destroy(NetworkIdentity& object) {
     detail::ObjectParts& parts = detail::Inside::of(object);
     if (parts.is_gone || parts_.objects.is_channel(object)) {
-        environment_.log.refuse(
-            PeerId{}, "destroy: " + Log::name_of(object) +
-                          (parts.is_gone ? " was destroyed already" : " is the server's own"));
+        parts_.log.refuse(PeerId{},
+                          "destroy: " + Log::name_of(object) +
+                              (parts.is_gone ? " was destroyed already" : " is the server's own"));
         return;
     }
     if (object.is_spawned() && !parts.is_stopping) {
@@ -102,7 +103,7 @@ void NetworkServer::ObjectLives::destroy_owned(NetworkConnection& connection) {
 // Channels.
 
 NetworkIdentity* NetworkServer::ObjectLives::make_channel(PeerId peer) {
-    NetworkIdentity& channel = parts_.objects.make(environment_.types.connection_prefab());
+    NetworkIdentity& channel = parts_.objects.make(parts_.types.connection_prefab());
     if (!parts_.objects.begin_channel(channel, peer)) {
         detail::Inside::of(channel).is_gone = true;
         has_gone_ = true;
@@ -113,7 +114,7 @@ NetworkIdentity* NetworkServer::ObjectLives::make_channel(PeerId peer) {
 
 void NetworkServer::ObjectLives::end_channel(NetworkIdentity& channel) {
     detail::ObjectParts& parts = detail::Inside::of(channel);
-    environment_.driver.remove_object(parts.server.id);
+    parts_.driver.remove_object(parts.server.id);
     parts_.objects.references().object_left(channel);  // A client may name it in a call.
     parts.is_gone = true;
     has_gone_ = true;

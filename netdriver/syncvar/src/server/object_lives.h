@@ -11,34 +11,12 @@
 #include <replayout/netdriver/transport.h>
 #include <replayout/syncvar/network_server.h>
 
-#include "authority.h"
-#include "host_queue.h"
-#include "host_view.h"
-#include "observers.h"
-#include "owner_values.h"
-#include "server_connections.h"
-#include "server_environment.h"
-#include "server_objects.h"
-#include "state_sender.h"
-
 namespace replayout::syncvar {
 
 class NetworkServer::ObjectLives {
   public:
     /// What hears of a step.
-    struct Parts {
-        const Connections& connections;
-        Objects& objects;
-        HostQueue& host;
-        Observers& observers;
-        Authority& authority;
-        OwnerValues& owner_values;
-        StateSender& states;
-        HostView& host_view;
-    };
-
-    ObjectLives(const Environment& environment, const Parts& parts)
-        : environment_(environment), parts_(parts) {}
+    explicit ObjectLives(detail::ServerParts& parts) : parts_(parts) {}
     ObjectLives(const ObjectLives&) = delete;
     ObjectLives& operator=(const ObjectLives&) = delete;
 
@@ -62,8 +40,7 @@ class NetworkServer::ObjectLives {
     /// spawned.
     [[nodiscard]] bool may_spawn(const NetworkIdentity& object);
 
-    const Environment& environment_;
-    Parts parts_;
+    detail::ServerParts& parts_;
     bool has_gone_ = false;
 };
 

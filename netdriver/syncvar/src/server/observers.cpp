@@ -3,6 +3,7 @@
 
 #include "inside.h"
 #include "server_groups.h"
+#include "server_parts.h"
 
 #include <algorithm>
 
@@ -30,19 +31,9 @@ namespace {
 
 }  // namespace
 
-NetworkServer::Observers::Observers(NetDriver& driver, const InterestManagement& interest,
-                                    const Parts& parts)
-    : driver_(driver),
-      connections_(parts.connections),
-      objects_(parts.objects),
-      host_(parts.host),
-      interest_(interest) {}
-
-// Objects.
-
 void NetworkServer::Observers::object_spawned(NetworkIdentity& object) {
     apply_visibility(object);
-    for (const auto& [peer, connection] : connections_.all()) {
+    for (const auto& [peer, connection] : parts_.connections.all()) {
         if (connection->phase_ == Phase::Leaving) {
             apply_shown(*connection, object);
         }
@@ -50,17 +41,17 @@ void NetworkServer::Observers::object_spawned(NetworkIdentity& object) {
 }
 
 void NetworkServer::Observers::forget(NetworkIdentity& object) {
-    for (const auto& [peer, connection] : connections_.all()) {
+    for (const auto& [peer, connection] : parts_.connections.all()) {
         connection->shown_.erase(object.net_id());
     }
     detail::Inside::of(object).server.interest.group = {};
 }
 
 void NetworkServer::Observers::apply_visibility(NetworkIdentity& object) {
-    if (objects_.is_channel(object)) {
+    if (parts_.objects.is_channel(object)) {
         return;  // It is its owner's alone, whatever a call that named it led the game to say.
     }
-    Interest interest = driver_.interest();
+    Interest interest = parts_.driver.interest();
     detail::ServerRecord& record = detail::Inside::of(object).server;
     NetRelevancy relevancy = relevancy_of(interest_.kind);
     if (object.visibility() != Visibility::Default) {
@@ -81,7 +72,7 @@ void NetworkServer::Observers::apply_visibility(NetworkIdentity& object) {
         interest.add_to_group(record.id, group);
         record.interest.group = group;
     }
-    host_.add(object);
+    parts_.host.add(object);
 }
 
 NetGroup NetworkServer::Observers::group_of(const NetworkIdentity& object) const noexcept {
@@ -97,8 +88,8 @@ NetGroup NetworkServer::Observers::group_of(const NetworkIdentity& object) const
 
 void NetworkServer::Observers::interest_group_changed(NetworkIdentity& object,
                                                       std::uint32_t previous) {
-    NetworkConnection* owner = connections_.owner_of(object);
-    if (owner != nullptr && !objects_.is_channel(object)) {
+    NetworkConnection* owner = parts_.connections.owner_of(object);
+    if (owner != nullptr && !parts_.objects.is_channel(object)) {
         count_group(*owner, previous, false);
         count_group(*owner, object.interest_group(), true);
     }
@@ -106,21 +97,21 @@ void NetworkServer::Observers::interest_group_changed(NetworkIdentity& object,
 }
 
 void NetworkServer::Observers::position_changed(NetworkIdentity& object) {
-    if (objects_.is_channel(object)) {
+    if (parts_.objects.is_channel(object)) {
         return;
     }
-    driver_.interest().set_location(detail::Inside::of(object).server.id,
-                                    object.transform.position);
-    host_.add(object);
-    NetworkConnection* owner = connections_.owner_of(object);
+    parts_.driver.interest().set_location(detail::Inside::of(object).server.id,
+                                          object.transform.position);
+    parts_.host.add(object);
+    NetworkConnection* owner = parts_.connections.owner_of(object);
     if (owner != nullptr && owner->identity_ == &object) {
         update_viewer(*owner);
     }
 }
 
 void NetworkServer::Observers::reconsider(NetworkIdentity& object) {
-    driver_.interest().reconsider(detail::Inside::of(object).server.id);
-    host_.add(object);
+    parts_.driver.interest().reconsider(detail::Inside::of(object).server.id);
+    parts_.host.add(object);
 }
 
 // Connections.
@@ -141,24 +132,25 @@ void NetworkServer::Observers::count_group(NetworkConnection& connection, std::u
         return;
     }
     if (connection.phase_ != Phase::NotReady) {
-        driver_.interest().set_in_group(connection.peer(), game_group(group), is_first);
+        parts_.driver.interest().set_in_group(connection.peer(), game_group(group), is_first);
     }
-    host_.connection_changed(connection);
+    parts_.host.connection_changed(connection);
 }
 
 void NetworkServer::Observers::update_viewer(NetworkConnection& connection) {
-    host_.connection_changed(connection);
+    parts_.host.connection_changed(connection);
     if (connection.identity_ == nullptr) {
-        driver_.interest().remove_viewer(connection.peer());
+        parts_.driver.interest().remove_viewer(connection.peer());
     } else {
-        driver_.interest().set_viewer(connection.peer(), connection.identity_->transform.position);
+        parts_.driver.interest().set_viewer(connection.peer(),
+                                            connection.identity_->transform.position);
     }
 }
 
 void NetworkServer::Observers::phase_changed(NetworkConnection& connection) {
     const bool is_shown = connection.phase_ == Phase::Ready;
-    host_.connection_changed(connection);
-    Interest interest = driver_.interest();
+    parts_.host.connection_changed(connection);
+    Interest interest = parts_.driver.interest();
     interest.set_in_group(connection.peer(), ready_group, is_shown);
     for (const auto& [group, count] : connection.groups_) {
         interest.set_in_group(connection.peer(), NetGroup{group}, is_shown);
@@ -170,14 +162,14 @@ void NetworkServer::Observers::phase_changed(NetworkConnection& connection) {
 
 void NetworkServer::Observers::apply_shown(NetworkConnection& connection, NetworkIdentity& object) {
     if (connection.is_host_) {
-        host_.connection_changed(connection);
+        parts_.host.connection_changed(connection);
         return;
     }
-    Interest interest = driver_.interest();
+    Interest interest = parts_.driver.interest();
     const PeerId peer = connection.peer();
     const NetObjectId id = detail::Inside::of(object).server.id;
     auto said = connection.shown_.find(object.net_id());
-    if (connection.phase_ == Phase::Leaving && !driver_.is_relevant_for(peer, id)) {
+    if (connection.phase_ == Phase::Leaving && !parts_.driver.is_relevant_for(peer, id)) {
         // It would still see what comes, and is not ready.
         connection.shown_.try_emplace(object.net_id());
         interest.set_relevant_for(peer, id, false);
@@ -203,7 +195,7 @@ void NetworkServer::Observers::apply_all_shown(NetworkConnection& connection) {
         apply_shown(connection, *object);
     }
     for (auto next = connection.shown_.begin(); next != connection.shown_.end();) {
-        apply_shown(connection, *objects_.find((next++)->first));
+        apply_shown(connection, *parts_.objects.find((next++)->first));
     }
 }
 
@@ -232,7 +224,7 @@ bool NetworkServer::Observers::check_observer(const NetworkIdentity& object,
 }
 
 bool NetworkServer::Observers::host_sees(const NetworkIdentity& object) const {
-    const NetworkConnection* const host = host_.host();
+    const NetworkConnection* const host = parts_.host.host();
     if (host == nullptr || host->phase_ != Phase::Ready) {
         return false;
     }
@@ -256,7 +248,7 @@ bool NetworkServer::Observers::host_sees(const NetworkIdentity& object) const {
             return check_observer(object, *host);
         case NetRelevancy::Distance:
         case NetRelevancy::Grid:
-            return driver_.interest().is_in_sight(host->peer(), record.id);
+            return parts_.driver.interest().is_in_sight(host->peer(), record.id);
         default:
             return true;
     }

@@ -12,27 +12,17 @@
 // ready (server_groups.h).
 #pragma once
 
-#include <replayout/netdriver/net_driver.h>
 #include <replayout/syncvar/interest_management.h>
 #include <replayout/syncvar/network_server.h>
 
 #include <cstdint>
 
-#include "host_queue.h"
-#include "server_connections.h"
-#include "server_objects.h"
-
 namespace replayout::syncvar {
 
 class NetworkServer::Observers {
   public:
-    struct Parts {
-        const Connections& connections;
-        const Objects& objects;
-        HostQueue& host;
-    };
-
-    Observers(NetDriver& driver, const InterestManagement& interest, const Parts& parts);
+    Observers(detail::ServerParts& parts, const InterestManagement& interest)
+        : parts_(parts), interest_(interest) {}
     Observers(const Observers&) = delete;
     Observers& operator=(const Observers&) = delete;
 
@@ -76,10 +66,7 @@ class NetworkServer::Observers {
     /// for it.
     void apply_all_shown(NetworkConnection& connection);
 
-    NetDriver& driver_;
-    const Connections& connections_;
-    const Objects& objects_;
-    HostQueue& host_;
+    detail::ServerParts& parts_;
     const InterestManagement interest_;
 };
 

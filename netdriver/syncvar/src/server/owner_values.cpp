@@ -4,6 +4,7 @@
 #include "behaviour_section.h"
 #include "driver_call.h"
 #include "inside.h"
+#include "server_parts.h"
 
 #include <replayout/syncvar/behaviour_type.h>
 
@@ -27,11 +28,11 @@ void NetworkServer::OwnerValues::serve() {
         const NetObjectId id = detail::Inside::of(*object).server.id;
         detail::OwnerRecord& record = detail::Inside::of(*object).server.owner;
         const PeerId owner = record.peer;
-        const bool is_shown = owner.value != 0 && driver_.is_relevant_for(owner, id);
-        const bool is_open = is_shown && driver_.connection_shadow(owner, id).has_value();
+        const bool is_shown = owner.value != 0 && parts_.driver.is_relevant_for(owner, id);
+        const bool is_open = is_shown && parts_.driver.connection_shadow(owner, id).has_value();
         // Between two flushes it may have been hidden and shown: then its channel is opened anew.
         const bool was_closed =
-            record.was_open && !is_open && !(is_shown && driver_.is_dormant_for(owner, id));
+            record.was_open && !is_open && !(is_shown && parts_.driver.is_dormant_for(owner, id));
         record.was_open = is_open;
         if (!is_shown || was_closed || record.served != owner) {
             record.served = {};
@@ -43,7 +44,7 @@ void NetworkServer::OwnerValues::serve() {
 }
 
 void NetworkServer::OwnerValues::serve_ahead(NetworkIdentity& object) {
-    const NetworkConnection* owner = connections_.owner_of(object);
+    const NetworkConnection* owner = parts_.connections.owner_of(object);
     detail::OwnerRecord& record = detail::Inside::of(object).server.owner;
     if (owner != nullptr && !owner->is_host() && record.served != record.peer &&
         serve_owner(object)) {
@@ -61,7 +62,7 @@ bool NetworkServer::OwnerValues::serve_owner(NetworkIdentity& object) {
         }
         for (std::size_t i = 0; i < placed.collections.size(); ++i) {
             detail::CollectionEnd& collection = component.collection(i);
-            const DriverCall call(driver_, id, object.prefab(),
+            const DriverCall call(parts_.driver, id, object.prefab(),
                                   placed.collections[i].items_function);
             if (collection.send_state(call) != CallResult::Sent) {
                 return false;
@@ -75,7 +76,8 @@ bool NetworkServer::OwnerValues::serve_owner(NetworkIdentity& object) {
         detail::BehaviourSection& section = component.section();
         detail::SectionCall call{section.write_initial(component)};
         call.section.number = section.state.section.number;
-        if (driver_.call_function(id, placed.section.initial_function, &call) != CallResult::Sent) {
+        if (parts_.driver.call_function(id, placed.section.initial_function, &call) !=
+            CallResult::Sent) {
             return false;
         }
         component.set_waiting_section(false);

@@ -6,19 +6,15 @@
 // owner that has it all.
 #pragma once
 
-#include <replayout/netdriver/net_driver.h>
 #include <replayout/syncvar/network_server.h>
 
 #include <vector>
-
-#include "server_connections.h"
 
 namespace replayout::syncvar {
 
 class NetworkServer::OwnerValues {
   public:
-    OwnerValues(NetDriver& driver, const Connections& connections)
-        : driver_(driver), connections_(connections) {}
+    explicit OwnerValues(detail::ServerParts& parts) : parts_(parts) {}
     OwnerValues(const OwnerValues&) = delete;
     OwnerValues& operator=(const OwnerValues&) = delete;
 
@@ -35,8 +31,7 @@ class NetworkServer::OwnerValues {
     /// False: not all of it was sent.
     [[nodiscard]] bool serve_owner(NetworkIdentity& object);
 
-    NetDriver& driver_;
-    const Connections& connections_;
+    detail::ServerParts& parts_;
     std::vector<NetworkIdentity*> objects_;  // spawned ones that have something for their owners
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "part_sender.h"
 
-#include "connection_channel.h"
 #include "inside.h"
+#include "server_parts.h"
 
 #include <replayout/parameter_bytes.h>
 #include <replayout/syncvar/collection_end.h>
@@ -35,9 +35,8 @@ class PackedCall final : public detail::CollectionCall {
 
 }  // namespace
 
-NetworkServer::PartSender::PartSender(const Environment& environment, const NetConfig& config,
-                                      const Connections& connections, const Objects& objects)
-    : environment_(environment), connections_(connections), objects_(objects) {
+NetworkServer::PartSender::PartSender(detail::ServerParts& parts, const NetConfig& config)
+    : parts_(parts) {
     constexpr std::size_t part_max = 8 * 1024;
     constexpr std::size_t in_packet = 1'024;  // A call that small needs no parts of its own.
     const std::size_t call = std::max<std::size_t>(config.call_bytes_max, in_packet);
@@ -61,7 +60,7 @@ void NetworkServer::PartSender::wanted(PeerId peer, const detail::CollectionsWan
         if (const auto found = client.by_place.find(place); found != client.by_place.end()) {
             found->second->is_wanted = true;
         } else if (client.orders.size() < orders_of_client_max) {
-            client.orders.push_back({place, environment_.now});
+            client.orders.push_back({place, parts_.now});
             client.by_place.emplace(place, std::prev(client.orders.end()));
         }
     }
@@ -75,10 +74,10 @@ void NetworkServer::PartSender::send() {
 }
 
 bool NetworkServer::PartSender::has_calls_under_way(PeerId peer) const {
-    const NetworkConnection* const connection = connections_.find(peer);
+    const NetworkConnection* const connection = parts_.connections.find(peer);
     return connection != nullptr && !connection->is_host() &&
-           environment_.driver.call_progress(
-               peer, detail::Inside::of(*connection->channel_).server.id) != CallProgress::Arrived;
+           parts_.driver.call_progress(peer, detail::Inside::of(*connection->channel_).server.id) !=
+               CallProgress::Arrived;
 }
 
 void NetworkServer::PartSender::send_to(PeerId peer, ClientOrders& client) {
@@ -101,23 +100,23 @@ void NetworkServer::PartSender::send_to(PeerId peer, ClientOrders& client) {
 }
 
 bool NetworkServer::PartSender::send(PeerId peer, Order& order, bool& is_sent) {
-    NetworkConnection* connection = connections_.find(peer);
-    NetworkIdentity* object = objects_.find(order.place.net_id);
+    NetworkConnection* connection = parts_.connections.find(peer);
+    NetworkIdentity* object = parts_.objects.find(order.place.net_id);
     if (connection == nullptr || connection->is_host() || object == nullptr) {
         return false;
     }
     const NetworkPrefab::Component& placed = object->prefab().components()[order.place.component];
     const bool may_see =
-        environment_.driver.is_relevant_for(peer, detail::Inside::of(*object).server.id) &&
+        parts_.driver.is_relevant_for(peer, detail::Inside::of(*object).server.id) &&
         (placed.settings.sync_mode != SyncMode::Owner || object->connection_to_client() == peer);
     if (order.is_under_way) {
         if (has_calls_under_way(peer)) {
             return true;
         }
         order.is_under_way = false;
-        order.due = environment_.now.plus_milliseconds(pause_ms);
+        order.due = parts_.now.plus_milliseconds(pause_ms);
     }
-    if (environment_.now < order.due) {
+    if (parts_.now < order.due) {
         return true;
     }
     if (!may_see || (order.parts.empty() && !order.is_wanted)) {
@@ -161,7 +160,7 @@ bool NetworkServer::PartSender::send(PeerId peer, Order& order, bool& is_sent) {
 bool NetworkServer::PartSender::pack(Order& order, detail::CollectionEnd& collection,
                                      const RepLayout& changes) {
     order.parts.clear();
-    collection.pack(PackedCall(changes, environment_.resource, order.parts), part_bytes_max_);
+    collection.pack(PackedCall(changes, parts_.resource, order.parts), part_bytes_max_);
     order.is_packed = true;
     order.is_wanted = false;
     return std::none_of(order.parts.begin(), order.parts.end(),

@@ -15,16 +15,12 @@
 #include <vector>
 
 #include "collection_parts.h"
-#include "server_connections.h"
-#include "server_environment.h"
-#include "server_objects.h"
 
 namespace replayout::syncvar {
 
 class NetworkServer::PartSender {
   public:
-    PartSender(const Environment& environment, const NetConfig& config,
-               const Connections& connections, const Objects& objects);
+    PartSender(detail::ServerParts& parts, const NetConfig& config);
     PartSender(const PartSender&) = delete;
     PartSender& operator=(const PartSender&) = delete;
 
@@ -77,9 +73,7 @@ class NetworkServer::PartSender {
     [[nodiscard]] bool pack(Order& order, detail::CollectionEnd& collection,
                             const RepLayout& changes);
 
-    const Environment& environment_;
-    const Connections& connections_;
-    const Objects& objects_;
+    detail::ServerParts& parts_;
     std::size_t whole_bytes_max_;
     std::size_t part_bytes_max_;
     std::map<std::uint64_t, ClientOrders> clients_;  // by peer; each has an order

@@ -2,17 +2,18 @@
 #include "server_objects.h"
 
 #include "scene_name.h"
+#include "server_parts.h"
 
 #include <memory>
 #include <utility>
 
 namespace replayout::syncvar {
 
-NetworkServer::Objects::Objects(const Environment& environment)
-    : environment_(environment), references_(made_, nullptr, environment.resource) {}
+NetworkServer::Objects::Objects(detail::ServerParts& parts)
+    : parts_(parts), references_(made_, nullptr, parts.resource) {}
 
 NetworkIdentity& NetworkServer::Objects::make(const NetworkPrefab& prefab) {
-    auto made = std::make_unique<NetworkIdentity>(prefab, environment_.resource);
+    auto made = std::make_unique<NetworkIdentity>(prefab, parts_.resource);
     NetworkIdentity& object = *made;
     made_.emplace(&object, std::move(made));
     detail::Inside::of(object).references = &references_;
@@ -47,14 +48,14 @@ bool NetworkServer::Objects::begin_spawned(NetworkIdentity& object) {
     parameters.location = object.transform.position;
     parameters.rotation = object.transform.rotation;
     parameters.scale = object.transform.scale;
-    NetDriver& driver = environment_.driver;
+    NetDriver& driver = parts_.driver;
     parts.server.id =
         driver.add_object(object.prefab().layout(), detail::handle_of(object), parameters);
     if (parts.server.id.generation == 0) {
         return false;
     }
     parts.net_id = driver.guid_of(parts.server.id).value;
-    parts.server.end = &environment_.end;
+    parts.server.end = &parts_;
     spawned_.emplace(parts.net_id, &object);
     if (parts.scene_id != 0) {
         spawned_in_scene_.emplace(parts.scene_id, &object);
@@ -64,8 +65,8 @@ bool NetworkServer::Objects::begin_spawned(NetworkIdentity& object) {
 
 void NetworkServer::Objects::end_spawned(NetworkIdentity& object) {
     detail::ObjectParts& parts = detail::Inside::of(object);
-    environment_.driver.remove_object(parts.server.id);
-    environment_.driver.forget_destroyed(SceneName(parts.scene_id).text());
+    parts_.driver.remove_object(parts.server.id);
+    parts_.driver.forget_destroyed(SceneName(parts.scene_id).text());
     spawned_.erase(parts.net_id);
     if (parts.scene_id != 0) {
         spawned_in_scene_.erase(parts.scene_id);
@@ -83,13 +84,13 @@ void NetworkServer::Objects::end_spawned(NetworkIdentity& object) {
 // Channels.
 
 bool NetworkServer::Objects::is_channel(const NetworkIdentity& object) const noexcept {
-    return &object.prefab() == &environment_.types.connection_prefab();
+    return &object.prefab() == &parts_.types.connection_prefab();
 }
 
 bool NetworkServer::Objects::begin_channel(NetworkIdentity& channel, PeerId peer) {
-    NetDriver& driver = environment_.driver;
+    NetDriver& driver = parts_.driver;
     detail::ObjectParts& parts = detail::Inside::of(channel);
-    parts.server.end = &environment_.end;
+    parts.server.end = &parts_;
     parts.server.id = driver.add_object(channel.prefab().layout(), detail::handle_of(channel));
     if (parts.server.id.generation == 0) {
         return false;

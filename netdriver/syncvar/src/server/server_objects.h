@@ -13,7 +13,6 @@
 #include <map>
 
 #include "inside.h"
-#include "server_environment.h"
 #include "stored_references.h"
 
 namespace replayout::syncvar {
@@ -22,7 +21,7 @@ class NetworkServer::Objects {
   public:
     using Spawned = std::map<std::uint64_t, NetworkIdentity*>;  // by net id
 
-    explicit Objects(const Environment& environment);
+    explicit Objects(detail::ServerParts& parts);
     Objects(const Objects&) = delete;
     Objects& operator=(const Objects&) = delete;
 
@@ -66,7 +65,7 @@ class NetworkServer::Objects {
     void disown_all() noexcept;
 
   private:
-    const Environment& environment_;
+    detail::ServerParts& parts_;
     StoredReferences::Objects made_;
     Spawned spawned_;
     std::map<std::uint64_t, NetworkIdentity*> spawned_in_scene_;  // by scene id, which is not 0

@@ -1,24 +1,40 @@
 // SPDX-License-Identifier: MIT
 #include "server_parts.h"
 
+#include "inside.h"
+
+#include <replayout/reflection/diagnostics.h>
+
 namespace replayout::syncvar::detail {
 
 ServerParts::ServerParts(NetworkServer& server, const NetDriverSettings& settings,
                          const InterestManagement& interest)
-    : end(server, *this),
+    : server(server),
+      manager(server.manager_),
+      driver(server.driver_),
+      types(server.types_),
+      now(server.now_),
+      counters(server.counters_),
+      resource(resource_of(settings)),
       log(server.now_),
-      environment{server,           end,           server.manager_,
-                  server.driver_,   server.types_, server.now_,
-                  server.counters_, log,           resource_of(settings)},
-      objects(environment),
-      observers(server.driver_, interest, {connections, objects, host}),
-      authority(environment, {connections, host, observers}),
-      owner_values(server.driver_, connections),
-      part_sender(environment, settings.config, connections, objects),
-      states(environment, {connections, authority, owner_values, part_sender}),
-      phases(environment, {connections, objects, observers, authority}),
-      host_view(environment, {objects, host, observers}),
-      lives(environment,
-            {connections, objects, host, observers, authority, owner_values, states, host_view}) {}
+      objects(*this),
+      observers(*this, interest),
+      authority(*this),
+      owner_values(*this),
+      part_sender(*this, settings.config),
+      states(*this),
+      phases(*this),
+      host_view(*this),
+      lives(*this) {}
+
+ServerParts& server_parts_of(const NetworkIdentity& object) noexcept {
+    ServerParts* const parts = Inside::of(object).server.end;
+    if (parts == nullptr) [[unlikely]] {
+        replayout::detail::fail_assertion(
+            "server: this object is not spawned by a server: ask is_server() before", __FILE__,
+            __LINE__);
+    }
+    return *parts;
+}
 
 }  // namespace replayout::syncvar::detail

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The parts of a NetworkServer, in an order in which each knows only those before it. They are
-// destroyed in the opposite order, so what names an object goes before the objects.
+// The parts of a NetworkServer, and what all of them use. Spawned objects, their components and the
+// channels of connections ask the parts. They are destroyed in the opposite order, so what names an
+// object goes before the objects.
 #pragma once
 
 #include <replayout/netdriver/net_driver_settings.h>
@@ -17,8 +18,6 @@
 #include "owner_values.h"
 #include "part_sender.h"
 #include "server_connections.h"
-#include "server_end.h"
-#include "server_environment.h"
 #include "server_log.h"
 #include "server_objects.h"
 #include "state_sender.h"
@@ -33,9 +32,17 @@ struct ServerParts {
 
     [[nodiscard]] static ServerParts& of(NetworkServer& server) noexcept { return *server.parts_; }
 
-    ServerEnd end;
+    NetworkServer& server;  ///< the manager is called with it
+    NetworkManager& manager;
+    NetDriver& driver;
+    const NetworkTypes& types;
+    const NetTime& now;
+    NetworkServerCounters& counters;
+    MemoryResource* resource;
+    /// Counts the flushes, from 1 on. A value that is made once in each flush notes the number of
+    /// its flush.
+    std::uint64_t flush_number = 0;
     NetworkServer::Log log;
-    const NetworkServer::Environment environment;
     NetworkServer::Connections connections;
     NetworkServer::Objects objects;
     NetworkServer::HostQueue host;
@@ -48,5 +55,8 @@ struct ServerParts {
     NetworkServer::HostView host_view;
     NetworkServer::ObjectLives lives;
 };
+
+/// Of the server that spawned the object. Requires that one did; if not, the process ends.
+[[nodiscard]] ServerParts& server_parts_of(const NetworkIdentity& object) noexcept;
 
 }  // namespace replayout::syncvar::detail

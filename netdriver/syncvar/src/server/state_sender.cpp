@@ -4,6 +4,7 @@
 #include "behaviour_section.h"
 #include "driver_call.h"
 #include "inside.h"
+#include "server_parts.h"
 
 #include <replayout/syncvar/behaviour_type.h>
 #include <replayout/syncvar/network_writer.h>
@@ -12,20 +13,12 @@
 
 namespace replayout::syncvar {
 
-NetworkServer::StateSender::StateSender(const Environment& environment, const Parts& parts)
-    : environment_(environment),
-      driver_(environment.driver),
-      connections_(parts.connections),
-      authority_(parts.authority),
-      owner_values_(parts.owner_values),
-      part_sender_(parts.part_sender) {}
-
 void NetworkServer::StateSender::begin(NetworkIdentity& object) {
     for (NetworkBehaviour* behaviour : object.components()) {
         detail::ObjectComponent& component = detail::Inside::of(*behaviour);
         component.forget_changes();  // All of it is new.
         for (std::size_t i = 0; i < component.type().collections.size(); ++i) {
-            component.collection(i).update_opening(part_sender_.whole_bytes_max());
+            component.collection(i).update_opening(parts_.part_sender.whole_bytes_max());
         }
     }
 }
@@ -39,7 +32,7 @@ void NetworkServer::StateSender::send_changed() {
         bool is_waiting = false;
         for (NetworkBehaviour* behaviour : object->components()) {
             detail::ObjectComponent& component = detail::Inside::of(*behaviour);
-            if (component.is_due(environment_.now)) {
+            if (component.is_due(parts_.now)) {
                 send(*object, component);
             }
             is_waiting = is_waiting || component.has_changes();
@@ -58,9 +51,9 @@ bool NetworkServer::StateSender::send_ahead(NetworkIdentity& object) {
     }
     const bool was_sending = std::exchange(is_sending_, true);
     if (object.prefab().has_calls_for_owner()) {
-        owner_values_.serve_ahead(object);
+        parts_.owner_values.serve_ahead(object);
     }
-    bool is_sent = authority_.send_state_ahead(object);
+    bool is_sent = parts_.authority.send_state_ahead(object);
     for (NetworkBehaviour* behaviour : object.components()) {
         detail::ObjectComponent& component = detail::Inside::of(*behaviour);
         if (!component.has_changes()) {
@@ -79,7 +72,7 @@ bool NetworkServer::StateSender::send_ahead(NetworkIdentity& object) {
 }
 
 void NetworkServer::StateSender::keep_last_sections(NetworkIdentity& object) {
-    if (connections_.is_empty()) {
+    if (parts_.connections.is_empty()) {
         return;
     }
     const bool was_sending = std::exchange(is_sending_, true);
@@ -105,7 +98,7 @@ void NetworkServer::StateSender::send(NetworkIdentity& object, detail::ObjectCom
         mark_sync_vars(object, component);
     }
     send_collections(object, component);
-    component.changes().sent(environment_.now);
+    component.changes().sent(parts_.now);
 }
 
 void NetworkServer::StateSender::mark_sync_vars(NetworkIdentity& object,
@@ -121,7 +114,8 @@ void NetworkServer::StateSender::mark_sync_vars(NetworkIdentity& object,
         const std::uint32_t first = placed.parents[variable].value;
         const std::uint32_t count = placed.type->sync_vars[variable].property.array_dim;
         for (std::uint32_t i = 0; i < count; ++i) {
-            driver_.mark_property_dirty(id, ParentIndex{static_cast<std::uint16_t>(first + i)});
+            parts_.driver.mark_property_dirty(id,
+                                              ParentIndex{static_cast<std::uint16_t>(first + i)});
         }
     }
     component.changes().clear_sync_vars();
@@ -136,13 +130,13 @@ void NetworkServer::StateSender::send_collections(NetworkIdentity& object,
     for (std::uint64_t bits = component.changes().collections(); bits != 0; bits &= bits - 1) {
         const auto index = static_cast<std::size_t>(std::countr_zero(bits));
         const NetworkPrefab::Collection& collection = placed.collections[index];
-        const DriverCall call(driver_, id, prefab, collection.changes);
-        component.collection(index).update_opening(part_sender_.whole_bytes_max());
+        const DriverCall call(parts_.driver, id, prefab, collection.changes);
+        component.collection(index).update_opening(parts_.part_sender.whole_bytes_max());
         if (component.collection(index).send_waiting(call, prefab.limits().array_count_max)) {
             component.changes().clear_collection(index);
         }
         if (!is_for_owner) {
-            driver_.mark_property_dirty(id, collection.items);
+            parts_.driver.mark_property_dirty(id, collection.items);
         }
     }
 }
@@ -155,9 +149,9 @@ void NetworkServer::StateSender::send_section(NetworkIdentity& object,
     const NetworkPrefab::Component& placed = object.prefab().components()[component.index()];
     const NetObjectId id = detail::Inside::of(object).server.id;
     if (placed.settings.sync_mode != SyncMode::Owner) {
-        driver_.mark_property_dirty(id, placed.section.initial);
+        parts_.driver.mark_property_dirty(id, placed.section.initial);
     }
-    switch (driver_.call_function(id, placed.section.changes, &component.section().waiting)) {
+    switch (parts_.driver.call_function(id, placed.section.changes, &component.section().waiting)) {
         case CallResult::Full:
             return;  // It waits, as what it says cannot be asked for again.
         case CallResult::Ran:
@@ -165,7 +159,7 @@ void NetworkServer::StateSender::send_section(NetworkIdentity& object,
         case CallResult::NotOwned:
             break;
         default:
-            environment_.log.write(
+            parts_.log.write(
                 LogLevel::Error, object.connection_to_client(),
                 "the section of behaviour \"" + placed.type->name + "\" is too large to be sent");
     }
@@ -191,8 +185,8 @@ bool NetworkServer::StateSender::write_section(detail::ObjectComponent& componen
     const bool is_done = detail::Inside::behaviour_of(component).on_serialize(writer, false);
     if (writer.failed()) {
         // It would fail in each flush.
-        environment_.log.write(LogLevel::Error, component.identity().connection_to_client(),
-                               detail::describe_writer(component.type().name, writer));
+        parts_.log.write(LogLevel::Error, component.identity().connection_to_client(),
+                         detail::describe_writer(component.type().name, writer));
         changes.clear_sync_vars();
         return false;
     }

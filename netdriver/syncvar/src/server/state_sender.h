@@ -10,7 +10,6 @@
 // What finds no room in the calls waits for the next late_update().
 #pragma once
 
-#include <replayout/netdriver/net_driver.h>
 #include <replayout/syncvar/network_server.h>
 
 #include <cstddef>
@@ -18,25 +17,13 @@
 #include <utility>
 #include <vector>
 
-#include "authority.h"
 #include "inside.h"
-#include "owner_values.h"
-#include "part_sender.h"
-#include "server_connections.h"
-#include "server_environment.h"
 
 namespace replayout::syncvar {
 
 class NetworkServer::StateSender {
   public:
-    struct Parts {
-        const Connections& connections;
-        Authority& authority;
-        OwnerValues& owner_values;
-        const PartSender& part_sender;
-    };
-
-    StateSender(const Environment& environment, const Parts& parts);
+    explicit StateSender(detail::ServerParts& parts) : parts_(parts) {}
     StateSender(const StateSender&) = delete;
     StateSender& operator=(const StateSender&) = delete;
 
@@ -68,12 +55,7 @@ class NetworkServer::StateSender {
     /// False: nothing is to be sent, or not now.
     [[nodiscard]] bool write_section(detail::ObjectComponent& component);
 
-    const Environment& environment_;
-    NetDriver& driver_;
-    const Connections& connections_;
-    Authority& authority_;
-    OwnerValues& owner_values_;
-    const PartSender& part_sender_;
+    detail::ServerParts& parts_;
     std::vector<NetworkIdentity*> changed_;
     std::vector<NetworkIdentity*> sending_;      // in send_changed()
     std::unique_ptr<std::byte[]> section_room_;  // made with the first section

@@ -31,7 +31,7 @@ enum class Visibility : std::uint8_t;
 namespace detail {
 
 struct ClientParts;
-class ServerEnd;
+struct ServerParts;
 
 /// The owner of the object, and how much that connection was sent.
 struct OwnerRecord {
@@ -55,7 +55,7 @@ struct InterestRecord {
 
 /// The state that a server keeps of an object.
 struct ServerRecord {
-    ServerEnd* end = nullptr;  ///< null: this end is not its server, or it is not spawned
+    ServerParts* end = nullptr;  ///< null: this end is not its server, or it is not spawned
     NetObjectId id;
     OwnerRecord owner;
     InterestRecord interest;

@@ -2,7 +2,7 @@
 #include "behaviour_section.h"
 
 #include "inside.h"
-#include "server_end.h"
+#include "server_parts.h"
 
 #include <replayout/reflection/diagnostics.h>
 #include <replayout/reflection/printable.h>
@@ -104,8 +104,8 @@ std::string describe_writer(const std::string& name, const NetworkWriter& writer
 }
 
 SectionParameters& BehaviourSection::write_initial(ObjectComponent& component) {
-    const ServerEnd* server = Inside::of(component.identity()).server.end;
-    if (server == nullptr || initial_flush == server->flush_number()) {
+    const ServerParts* server = Inside::of(component.identity()).server.end;
+    if (server == nullptr || initial_flush == server->flush_number) {
         return initial;
     }
     // Of its own, as several objects may be written at once.
@@ -114,7 +114,7 @@ SectionParameters& BehaviourSection::write_initial(ObjectComponent& component) {
     (void)Inside::behaviour_of(component).on_serialize(writer, true);
     const bool was_missing = std::exchange(initial.is_missing, writer.failed());
     initial.bytes.clear();
-    initial_flush = server->flush_number();
+    initial_flush = server->flush_number;
     if (!writer.failed()) {
         initial.bytes.assign(writer.bytes().begin(), writer.bytes().end());
     } else if (!was_missing) {
