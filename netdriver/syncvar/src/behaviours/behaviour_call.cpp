@@ -47,19 +47,7 @@ CallResult BehaviourCall::run(std::string_view function, CallParams params) cons
     if (const std::optional<FunctionIndex> found = layout.find_function(name)) {
         log_out_of_place(layout.functions()[found->value].function->flags, function);
     }
-    if (!send_state_ahead()) {
-        return CallResult::Full;
-    }
-    if (const ServerParts* server = object_.server.end) {
-        return logged(server->driver.call_function(object_.server.id, name, params,
-                                                   RemoteFunctionSendPolicy::ForceSend),
-                      function);
-    }
-    if (const ClientParts* client = object_.client.end) {
-        return logged(client->driver.call_function(handle_of(component_.identity()), name, params),
-                      function);
-    }
-    return CallResult::NoChannel;
+    return make(name, name, params, function);
 }
 
 CallResult BehaviourCall::run(TypeKey function, CallParams params) const {
@@ -75,19 +63,24 @@ CallResult BehaviourCall::run(TypeKey function, CallParams params) const {
     const FunctionIndex index = prefab.components()[component_.index()].functions[place];
     const std::string& name = found->function.name;
     log_out_of_place(found->function.flags, name);
+    return make(index, prefab.layout().functions()[index.value].function->name, params, name);
+}
+
+template <typename ServersName>
+CallResult BehaviourCall::make(const ServersName& name, std::string_view clients_name,
+                               CallParams params, std::string_view shown) const {
     if (!send_state_ahead()) {
         return CallResult::Full;
     }
-    if (const ServerParts* server = object_.server.end) {
-        return logged(server->driver.call_function(object_.server.id, index, params,
+    if (ServerParts* server = object_.server.end) {
+        return logged(server->driver.call_function(object_.server.id, name, params,
                                                    RemoteFunctionSendPolicy::ForceSend),
-                      name);
+                      shown);
     }
-    if (const ClientParts* client = object_.client.end) {
-        return logged(client->driver.call_function(
-                          handle_of(component_.identity()),
-                          prefab.layout().functions()[index.value].function->name, params),
-                      name);
+    if (ClientParts* client = object_.client.end) {
+        return logged(
+            client->driver.call_function(handle_of(component_.identity()), clients_name, params),
+            shown);
     }
     return CallResult::NoChannel;
 }

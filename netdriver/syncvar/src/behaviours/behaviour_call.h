@@ -30,6 +30,10 @@ class BehaviourCall {
   private:
     /// Sends the changes that the object holds back, so that the call made next finds them. False:
     /// a part of them found no room.
+    /// By the name, or index, that a server's driver finds it by, and the name for a client's.
+    template <typename ServersName>
+    [[nodiscard]] CallResult make(const ServersName& name, std::string_view clients_name,
+                                  CallParams params, std::string_view shown) const;
     [[nodiscard]] bool send_state_ahead() const;
     /// Returns `result`, and logs that the call of `function` can never be made, if it cannot.
     [[nodiscard]] CallResult logged(CallResult result, std::string_view function) const;

@@ -31,29 +31,24 @@ constexpr std::string_view section_name = "section";
            FunctionFlags::Reliable;
 }
 
-/// What travels by calls goes to all who see the object, or to its owner.
-[[nodiscard]] Status check_settings(const SyncSettings& settings, const std::string& prefab,
-                                    const std::string& member) {
+/// What travels by calls goes to all who see the object, or to its owner. An owner decides no
+/// section, and nothing that is for it alone.
+[[nodiscard]] Status check_settings(const SyncSettings& settings, bool is_section,
+                                    const std::string& prefab, const std::string& member) {
+    const auto refuse = [&](const char* why) {
+        return Error{ErrorCode::Unsupported, "prefab \"" + prefab + "\": " + member + why};
+    };
     if (settings.sync_mode == SyncMode::ExcludeOwner) {
-        return Error{ErrorCode::Unsupported,
-                     "prefab \"" + prefab + "\": " + member + " cannot be for all but its owner"};
+        return refuse(" cannot be for all but its owner");
     }
-    return {};
-}
-
-/// What the owner decides.
-[[nodiscard]] Status check_direction(const SyncSettings& settings, bool is_section,
-                                     const std::string& prefab, const std::string& member) {
     if (settings.sync_direction != SyncDirection::ClientToServer) {
         return {};
     }
     if (is_section) {
-        return Error{ErrorCode::Unsupported,
-                     "prefab \"" + prefab + "\": " + member + " is the server's to write"};
+        return refuse(" is the server's to write");
     }
     if (settings.sync_mode == SyncMode::Owner) {
-        return Error{ErrorCode::Unsupported, "prefab \"" + prefab + "\": " + member +
-                                                 " is for its owner alone, who decides it"};
+        return refuse(" is for its owner alone, who decides it");
     }
     return {};
 }
@@ -99,18 +94,12 @@ NetworkPrefab::Description::Description(const NetworkPrefab& prefab,
 
 Result<const Type*> NetworkPrefab::Description::build() {
     for (std::uint32_t i = 0; i < components_.size(); ++i) {
-        if (Status added = add_variables(i); !added) {
-            return added.error();
-        }
-        if (Status added = add_collections(i); !added) {
-            return added.error();
-        }
-        if (Status added = add_section(i); !added) {
-            return added.error();
-        }
-        add_functions(i);
-        if (Status added = add_owner_sections(i); !added) {
-            return added.error();
+        for (const auto add :
+             {&Description::add_variables, &Description::add_collections, &Description::add_section,
+              &Description::add_functions, &Description::add_owner_sections}) {
+            if (Status added = (this->*add)(i); !added) {
+                return added.error();
+            }
         }
     }
     return builder_.build();
@@ -166,13 +155,8 @@ Status NetworkPrefab::Description::add_collections(std::uint32_t component) {
     for (std::uint32_t index = 0; index < placed.type->collections.size(); ++index) {
         const SyncCollectionInfo& info = placed.type->collections[index];
         const std::string& name = info.property.name;
-        if (Status checked = check_settings(placed.settings, prefab_.name(),
+        if (Status checked = check_settings(placed.settings, false, prefab_.name(),
                                             "collection \"" + member_name(component, name) + "\"");
-            !checked) {
-            return checked;
-        }
-        if (Status checked = check_direction(placed.settings, false, prefab_.name(),
-                                             "collection \"" + member_name(component, name) + "\"");
             !checked) {
             return checked;
         }
@@ -180,7 +164,8 @@ Status NetworkPrefab::Description::add_collections(std::uint32_t component) {
         Collection& collection = placed.collections.emplace_back();
         if (is_for_owner) {
             add_function(place, with_suffix(name, items_suffix), flags_of(SyncMode::Owner),
-                         info.property.struct_type, Members::receive_items);
+                         info.property.struct_type,
+                         Members::receive_at_client<&detail::CollectionEnd::receive_state>);
             has_calls_for_owner_ = true;
         } else {
             Property property = info.property;
@@ -191,7 +176,8 @@ Status NetworkPrefab::Description::add_collections(std::uint32_t component) {
             builder_.property(std::move(property));
         }
         add_function(place, with_suffix(name, changes_suffix), flags_of(placed.settings.sync_mode),
-                     info.changes, Members::receive_changes);
+                     info.changes,
+                     Members::receive_at_client<&detail::CollectionEnd::receive_changes>);
         if (placed.settings.sync_direction == SyncDirection::ClientToServer) {
             add_owner_calls(place, info);
         }
@@ -207,9 +193,10 @@ void NetworkPrefab::Description::add_owner_calls(const Place& place,
                  FunctionFlags::Server | FunctionFlags::Reliable | FunctionFlags::Update,
                  info.changes, Members::receive_from_owner);
     add_function(place, with_suffix(name, to_owner_suffix), to_owner, info.property.struct_type,
-                 Members::receive_as_owner);
+                 Members::receive_at_client<&detail::CollectionEnd::receive_as_owner>);
     add_function(place, with_suffix(name, to_last_owner_suffix), to_owner,
-                 info.property.struct_type, Members::receive_as_last_owner);
+                 info.property.struct_type,
+                 Members::receive_at_client<&detail::CollectionEnd::receive_as_last_owner>);
 }
 
 Status NetworkPrefab::Description::add_section(std::uint32_t component) {
@@ -217,13 +204,8 @@ Status NetworkPrefab::Description::add_section(std::uint32_t component) {
     if (!placed.type->has_custom_serialization) {
         return {};
     }
-    if (Status checked = check_settings(placed.settings, prefab_.name(),
+    if (Status checked = check_settings(placed.settings, true, prefab_.name(),
                                         "behaviour \"" + placed.type->name + "\"");
-        !checked) {
-        return checked;
-    }
-    if (Status checked = check_direction(placed.settings, true, prefab_.name(),
-                                         "behaviour \"" + placed.type->name + "\"");
         !checked) {
         return checked;
     }
@@ -249,13 +231,14 @@ Status NetworkPrefab::Description::add_section(std::uint32_t component) {
     return {};
 }
 
-void NetworkPrefab::Description::add_functions(std::uint32_t component) {
+Status NetworkPrefab::Description::add_functions(std::uint32_t component) {
     const std::vector<BehaviourFunction>& functions = components_[component].type->functions;
     for (std::uint32_t index = 0; index < functions.size(); ++index) {
         const Function& function = functions[index].function;
         add_function({&prefab_, component, index}, function.name, function.flags,
                      function.parameters, call_function);
     }
+    return {};
 }
 
 Status NetworkPrefab::Description::add_owner_sections(std::uint32_t component) {

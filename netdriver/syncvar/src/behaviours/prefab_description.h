@@ -41,7 +41,7 @@ class NetworkPrefab::Description {
     void add_owner_calls(const Place& place, const SyncCollectionInfo& info);
     [[nodiscard]] Status add_section(std::uint32_t component);
     /// The functions that its class has.
-    void add_functions(std::uint32_t component);
+    [[nodiscard]] Status add_functions(std::uint32_t component);
     /// The calls that bring SyncVars between an owner and its server.
     [[nodiscard]] Status add_owner_sections(std::uint32_t component);
     void add_function(const Place& place, std::string_view name, FunctionFlags flags,

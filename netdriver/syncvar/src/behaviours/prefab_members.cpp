@@ -3,11 +3,8 @@
 
 #include "behaviour_section.h"
 #include "client_parts.h"
-#include "inside.h"
 #include "received_section.h"
 #include "server_parts.h"
-
-#include <replayout/syncvar/collection_end.h>
 
 namespace replayout::syncvar {
 
@@ -24,16 +21,6 @@ void receive(detail::ObjectComponent& component, const detail::SectionParameters
 }
 
 }  // namespace
-
-detail::ObjectComponent& NetworkPrefab::Members::component_at(void* block,
-                                                              const void* place) noexcept {
-    return detail::Inside::of(Place::behaviour_at(block, place));
-}
-
-detail::CollectionEnd& NetworkPrefab::Members::collection_at(
-    const detail::ObjectComponent& component, const void* place) noexcept {
-    return component.collection(static_cast<const Place*>(place)->index);
-}
 
 // Notifies.
 
@@ -58,38 +45,10 @@ void NetworkPrefab::Members::tell_initial_section(void* block, const void* /*pre
 
 // Collections. A multicast runs on the server, too, which has it all.
 
-void NetworkPrefab::Members::receive_changes(void* block, const void* params, void* place) {
-    const detail::ObjectComponent& component = component_at(block, place);
-    if (!component.identity().is_server()) {
-        collection_at(component, place).receive_changes(params);
-    }
-}
-
-void NetworkPrefab::Members::receive_items(void* block, const void* params, void* place) {
-    const detail::ObjectComponent& component = component_at(block, place);
-    if (!component.identity().is_server()) {
-        collection_at(component, place).receive_state(params);
-    }
-}
-
 void NetworkPrefab::Members::receive_from_owner(void* block, const void* params, void* place) {
     detail::ObjectComponent& component = component_at(block, place);
     if (detail::ServerParts* server = detail::Inside::of(component.identity()).server.end) {
         server->authority.take_operations(component, collection_at(component, place), params);
-    }
-}
-
-void NetworkPrefab::Members::receive_as_owner(void* block, const void* params, void* place) {
-    const detail::ObjectComponent& component = component_at(block, place);
-    if (!component.identity().is_server()) {
-        collection_at(component, place).receive_as_owner(params);
-    }
-}
-
-void NetworkPrefab::Members::receive_as_last_owner(void* block, const void* params, void* place) {
-    const detail::ObjectComponent& component = component_at(block, place);
-    if (!component.identity().is_server()) {
-        collection_at(component, place).receive_as_last_owner(params);
     }
 }
 

@@ -5,16 +5,14 @@
 // member and stays where it is.
 #pragma once
 
+#include <replayout/syncvar/collection_end.h>
 #include <replayout/syncvar/network_prefab.h>
 
 #include <deque>
 
-namespace replayout::syncvar {
+#include "inside.h"
 
-namespace detail {
-class CollectionEnd;
-class ObjectComponent;
-}  // namespace detail
+namespace replayout::syncvar {
 
 class NetworkPrefab::Members {
   public:
@@ -33,11 +31,14 @@ class NetworkPrefab::Members {
 
     // Collections, by functions.
 
-    static void receive_changes(void* block, const void* params, void* place);
-    static void receive_items(void* block, const void* params, void* place);
+    template <void (detail::CollectionEnd::*Receive)(const void* params)>
+    static void receive_at_client(void* block, const void* params, void* place) {
+        const detail::ObjectComponent& component = component_at(block, place);
+        if (!component.identity().is_server()) {
+            (collection_at(component, place).*Receive)(params);
+        }
+    }
     static void receive_from_owner(void* block, const void* params, void* place);
-    static void receive_as_owner(void* block, const void* params, void* place);
-    static void receive_as_last_owner(void* block, const void* params, void* place);
 
     // Sections of behaviours that serialize themselves.
 
@@ -51,9 +52,13 @@ class NetworkPrefab::Members {
 
   private:
     [[nodiscard]] static detail::ObjectComponent& component_at(void* block,
-                                                               const void* place) noexcept;
+                                                               const void* place) noexcept {
+        return detail::Inside::of(Place::behaviour_at(block, place));
+    }
     [[nodiscard]] static detail::CollectionEnd& collection_at(
-        const detail::ObjectComponent& component, const void* place) noexcept;
+        const detail::ObjectComponent& component, const void* place) noexcept {
+        return component.collection(static_cast<const Place*>(place)->index);
+    }
 
     std::deque<Place> places_;
 };

@@ -18,25 +18,6 @@ constexpr std::size_t operations_max = 32;
 /// One part for the SyncVars of a component, and one for each of its collections.
 constexpr std::uint32_t parts_of_component_max = 1 + sync_vars_max;
 
-class ClientCall final : public detail::CollectionCall {
-  public:
-    ClientCall(NetDriver& driver, ObjectHandle object, const Function& function)
-        : driver_(driver), object_(object), function_(function) {}
-
-    [[nodiscard]] CallResult run(const void* params) const override {
-        result_ = driver_.call_function(object_, function_.name, {params, function_.parameters});
-        return result_;
-    }
-    /// The result of the last call.
-    [[nodiscard]] CallResult result() const noexcept { return result_; }
-
-  private:
-    NetDriver& driver_;
-    ObjectHandle object_;
-    const Function& function_;
-    mutable CallResult result_ = CallResult::Sent;
-};
-
 /// Time between two updates at the rate that a server takes.
 [[nodiscard]] std::int64_t update_interval_us(const NetConfig& config) noexcept {
     const std::int64_t per_second = config.client_updates_per_second_max;
@@ -56,12 +37,6 @@ NetworkClient::OwnerUpdates::OwnerUpdates(NetDriver& driver, const NetTime& now,
 void NetworkClient::OwnerUpdates::begin_anew() noexcept {
     next_update_us_ = std::numeric_limits<std::int64_t>::min();
     is_update_refused_ = false;
-}
-
-void NetworkClient::OwnerUpdates::forget_gone() {
-    std::erase_if(changed_, [](const NetworkIdentity* object) {
-        return detail::Inside::of(*object).is_gone;
-    });
 }
 
 std::uint32_t NetworkClient::OwnerUpdates::Part::number() const noexcept {
@@ -199,11 +174,15 @@ bool NetworkClient::OwnerUpdates::send_collection(detail::ObjectComponent& compo
         }
         const FunctionIndex function =
             prefab.components()[component.index()].collections[index].to_server;
-        const ClientCall call(driver_, detail::handle_of(object),
-                              *prefab.layout().functions()[function.value].function);
-        if (!collection.send_waiting(call, operations_max, 1) &&
-            call.result() != CallResult::Sent) {
-            is_update_refused_ = call.result() == CallResult::Full;
+        const Function& called = *prefab.layout().functions()[function.value].function;
+        CallResult result = CallResult::Sent;
+        const auto call = [&](const void* params) {
+            result = driver_.call_function(detail::handle_of(object), called.name,
+                                           {params, called.parameters});
+            return result;
+        };
+        if (!collection.send_waiting(call, operations_max, 1) && result != CallResult::Sent) {
+            is_update_refused_ = result == CallResult::Full;
             return false;
         }
         next_update_us_ += update_interval_us_;

@@ -47,7 +47,7 @@ class NetworkClient::OwnerUpdates {
     /// The client connects again: the new session has the whole rate.
     void begin_anew() noexcept;
     /// Objects that are gone are about to be freed.
-    void forget_gone();
+    void forget_gone() { detail::erase_gone(changed_); }
 
   private:
     /// What one call sends: the SyncVars of a component, or operations of a collection.

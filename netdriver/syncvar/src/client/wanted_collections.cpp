@@ -11,25 +11,6 @@
 
 namespace replayout::syncvar {
 
-namespace {
-
-class PartReader final : public detail::CollectionReader {
-  public:
-    PartReader(const RepLayout& changes, std::span<const std::byte> bytes, MemoryResource* resource)
-        : changes_(changes), bytes_(bytes), resource_(resource) {}
-
-    [[nodiscard]] bool read(void* params) const override {
-        return read_parameter_bytes(changes_, bytes_, params, resource_);
-    }
-
-  private:
-    const RepLayout& changes_;
-    std::span<const std::byte> bytes_;
-    MemoryResource* resource_;
-};
-
-}  // namespace
-
 void NetworkClient::WantedCollections::want(const detail::ObjectComponent& component,
                                             std::uint8_t collection) {
     const Wanted place{component.identity().net_id(), component.index(), collection, {}};
@@ -108,10 +89,12 @@ void NetworkClient::WantedCollections::part_received(const detail::CollectionPar
     }
     const NetworkPrefab& prefab = object->prefab();
     const FunctionIndex function = prefab.components()[component].collections[index].changes;
-    const PartReader reader(*prefab.layout().functions()[function.value].parameters,
-                            part.operations.bytes, resource_);
+    const RepLayout& changes = *prefab.layout().functions()[function.value].parameters;
+    const auto read = [&](void* params) {
+        return read_parameter_bytes(changes, part.operations.bytes, params, resource_);
+    };
     const ObjectHandle handle = detail::handle_of(*object);
-    collection->take_part(reader, part.is_last);
+    collection->take_part(read, part.is_last);
     parts_.driver.values_grew(handle, part.operations.bytes.size());
 }
 

@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace replayout::syncvar::detail {
 
@@ -57,6 +58,12 @@ struct Inside {
 /// The object may be gone, or the handle a game's own: then only the address may be used.
 [[nodiscard]] inline NetworkIdentity* object_of(ObjectHandle handle) noexcept {
     return reinterpret_cast<NetworkIdentity*>(static_cast<std::uintptr_t>(handle.value));
+}
+
+/// Forgets the objects that are about to be freed.
+template <typename Object>
+void erase_gone(std::vector<Object*>& objects) {
+    std::erase_if(objects, [](const auto* object) { return Inside::of(*object).is_gone; });
 }
 
 inline std::byte* ObjectComponent::object() const noexcept {

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <replayout/netdriver/call_params.h>
+#include <replayout/netdriver/net_driver.h>
+#include <replayout/netdriver/net_object_id.h>
 #include <replayout/rep_layout.h>
 #include <replayout/syncvar/network_prefab.h>
 
@@ -13,6 +15,15 @@ namespace replayout::syncvar {
 [[nodiscard]] inline CallParams params_of(const NetworkPrefab& prefab, FunctionIndex function,
                                           const void* params) noexcept {
     return {params, prefab.layout().functions()[function.value].function->parameters};
+}
+
+/// A function of a spawned object, to be called with what a collection makes of its operations or
+/// items.
+[[nodiscard]] inline auto call_of(NetDriver& driver, NetObjectId object,
+                                  const NetworkPrefab& prefab, FunctionIndex function) noexcept {
+    return [&driver, object, &prefab, function](const void* params) {
+        return driver.call_function(object, function, params_of(prefab, function, params));
+    };
 }
 
 }  // namespace replayout::syncvar

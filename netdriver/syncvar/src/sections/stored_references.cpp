@@ -16,9 +16,31 @@ namespace {
 using detail::Inside;
 using detail::object_of;
 
-/// For visit_references() of a value that is only read.
-[[nodiscard]] std::byte* looked_at(const std::byte* value) noexcept {
-    return const_cast<std::byte*>(value);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+/// Whether `is_it` is true of any object that the value names.
+template <typename Predicate>
+[[nodiscard]] bool names(const Property& variable, const std::byte* value, const Predicate& is_it) {
+    bool is_any = false;
+    visit_references(
+        variable, const_cast<std::byte*>(value),  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+        [&](const ReferenceOps& ops, const void* reference) {
+            const ObjectHandle handle = ops.get(reference);
+            is_any = is_any || (!handle.is_null() && is_it(object_of(handle)));
+        });
+    return is_any;
+}
+
+/// Visits the variables of the object that hold references.
+template <typename Visit>
+void visit_variables(NetworkIdentity& holder, const Visit& visit) {
+    for (NetworkBehaviour* behaviour : holder.components()) {
+        detail::ObjectComponent& component = Inside::of(*behaviour);
+        for (std::uint64_t bits = component.type().reference_variables; bits != 0;
+             bits &= bits - 1) {
+            const auto variable = static_cast<std::uint32_t>(std::countr_zero(bits));
+            visit(component, variable, component.type().sync_vars[variable].property,
+                  component.value_of(variable));
+        }
+    }
 }
 
 }  // namespace
@@ -31,25 +53,23 @@ void StoredReferences::object_made(NetworkIdentity& object) {
 }
 
 void StoredReferences::note(const Property& variable, const std::byte* value) {
-    visit_references(variable, looked_at(value), [&](const ReferenceOps& ops, void* reference) {
-        const ObjectHandle handle = ops.get(reference);
-        // A handle of the game's own may be no object of ours.
-        const auto found = handle.is_null() ? objects_.end() : objects_.find(object_of(handle));
-        if (found != objects_.end() && Inside::of(*found->second).is_gone) {
-            left_.push_back(found->first);
-        } else if (found != objects_.end()) {
-            Inside::of(*found->second).is_named = true;
-        }
-    });
+    visit_references(
+        variable, const_cast<std::byte*>(value),  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+        [&](const ReferenceOps& ops, const void* reference) {
+            const ObjectHandle handle = ops.get(reference);
+            // A handle of the game's own may be no object of ours.
+            const auto found = handle.is_null() ? objects_.end() : objects_.find(object_of(handle));
+            if (found != objects_.end() && Inside::of(*found->second).is_gone) {
+                left_.push_back(found->first);
+            } else if (found != objects_.end()) {
+                Inside::of(*found->second).is_named = true;
+            }
+        });
 }
 
 bool StoredReferences::names_any_foreign(const Property& variable, const std::byte* value) const {
-    bool is_found = false;
-    visit_references(variable, looked_at(value), [&](const ReferenceOps& ops, void* reference) {
-        const ObjectHandle handle = ops.get(reference);
-        is_found = is_found || (!handle.is_null() && !objects_.contains(object_of(handle)));
-    });
-    return is_found;
+    return names(variable, value,
+                 [&](const NetworkIdentity* object) { return !objects_.contains(object); });
 }
 
 void StoredReferences::clear_unspawned(const Type& type, std::byte* value) const {
@@ -68,30 +88,17 @@ void StoredReferences::clear_unspawned(const Type& type, std::byte* value) const
 }
 
 void StoredReferences::note_all(NetworkIdentity& holder) {
-    for (NetworkBehaviour* behaviour : holder.components()) {
-        detail::ObjectComponent& component = Inside::of(*behaviour);
-        const BehaviourType& type = component.type();
-        for (std::uint64_t bits = type.reference_variables; bits != 0; bits &= bits - 1) {
-            const Property& property =
-                type.sync_vars[static_cast<std::size_t>(std::countr_zero(bits))].property;
-            note(property, component.object() + property.offset);
-        }
-    }
+    visit_variables(holder, [&](const auto&, std::uint32_t, const Property& property,
+                                const std::byte* value) { note(property, value); });
 }
 
 void StoredReferences::clear_all(NetworkIdentity& holder) {
-    for (NetworkBehaviour* behaviour : holder.components()) {
-        detail::ObjectComponent& component = Inside::of(*behaviour);
-        const BehaviourType& type = component.type();
-        for (std::uint64_t bits = type.reference_variables; bits != 0; bits &= bits - 1) {
-            const Property& property =
-                type.sync_vars[static_cast<std::size_t>(std::countr_zero(bits))].property;
-            visit_references(property, component.object() + property.offset,
-                             [](const ReferenceOps& ops, void* reference) {
-                                 ops.set(reference, ObjectHandle{});
-                             });
-        }
-    }
+    visit_variables(
+        holder, [](const auto&, std::uint32_t, const Property& property, std::byte* value) {
+            visit_references(property, value, [](const ReferenceOps& ops, void* reference) {
+                ops.set(reference, ObjectHandle{});
+            });
+        });
 }
 
 void StoredReferences::object_left(NetworkIdentity& object) {
@@ -101,15 +108,8 @@ void StoredReferences::object_left(NetworkIdentity& object) {
 }
 
 bool StoredReferences::names_any_left(const Property& variable, const std::byte* value) const {
-    bool is_found = false;
-    if (!is_settled()) {
-        visit_references(variable, looked_at(value), [&](const ReferenceOps& ops, void* reference) {
-            const ObjectHandle handle = ops.get(reference);
-            is_found =
-                is_found || std::find(left_.begin(), left_.end(), object_of(handle)) != left_.end();
-        });
-    }
-    return is_found;
+    return !is_settled() &&
+           names(variable, value, [&](const NetworkIdentity* object) { return has_left(*object); });
 }
 
 bool StoredReferences::has_left(const NetworkIdentity& object) const noexcept {
@@ -151,21 +151,6 @@ bool StoredReferences::settle_all() {
     return false;
 }
 
-void StoredReferences::forget_gone() {
-    std::erase_if(holders_,
-                  [](const NetworkIdentity* object) { return Inside::of(*object).is_gone; });
-}
-
-bool StoredReferences::names_any(const Property& variable, const std::byte* value,
-                                 const Rows& gone) {
-    bool is_any = false;
-    visit_references(variable, looked_at(value), [&](const ReferenceOps& ops, void* reference) {
-        is_any =
-            is_any || std::binary_search(gone.begin(), gone.end(), object_of(ops.get(reference)));
-    });
-    return is_any;
-}
-
 bool StoredReferences::clear(const Property& variable, std::byte* value, const Rows& gone) {
     bool is_any = false;
     visit_references(variable, value, [&](const ReferenceOps& ops, void* reference) {
@@ -190,24 +175,15 @@ void StoredReferences::clear_variables(const Rows& gone, std::vector<Lost>& lost
         other_values_->clear_references(gone);
     }
     for (NetworkIdentity* holder : holders_) {
-        clear_variables_of(*holder, gone, lost);
-    }
-}
-
-void StoredReferences::clear_variables_of(NetworkIdentity& holder, const Rows& gone,
-                                          std::vector<Lost>& lost) {
-    for (NetworkBehaviour* behaviour : holder.components()) {
-        detail::ObjectComponent& component = Inside::of(*behaviour);
-        const BehaviourType& type = component.type();
-        for (std::uint64_t bits = type.reference_variables; bits != 0; bits &= bits - 1) {
-            const auto variable = static_cast<std::uint32_t>(std::countr_zero(bits));
-            const Property& property = type.sync_vars[variable].property;
-            std::byte* value = component.object() + property.offset;
-            if (names_any(property, value, gone)) {
+        visit_variables(*holder, [&](detail::ObjectComponent& component, std::uint32_t variable,
+                                     const Property& property, std::byte* value) {
+            if (names(property, value, [&](const NetworkIdentity* object) {
+                    return std::binary_search(gone.begin(), gone.end(), object);
+                })) {
                 lost.push_back({&component, variable, ValueCopy(property, value, resource_)});
                 (void)clear(property, value, gone);
             }
-        }
+        });
     }
 }
 

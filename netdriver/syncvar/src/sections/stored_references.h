@@ -27,6 +27,8 @@
 
 #include <replayout/reflection/value_copy.h>
 
+#include "inside.h"
+
 namespace replayout::syncvar {
 
 class StoredReferences {
@@ -106,13 +108,11 @@ class StoredReferences {
     /// and the last variables became null without a hook.
     [[nodiscard]] bool settle_all();
     /// Forgets the objects that are gone. Call it before they are freed, and after settle_all().
-    void forget_gone();
+    void forget_gone() { detail::erase_gone(holders_); }
 
     /// Sets the references of the value to null that name one of these objects. True: there were
     /// any.
     [[nodiscard]] static bool clear(const Property& variable, std::byte* value, const Rows& gone);
-    [[nodiscard]] static bool names_any(const Property& variable, const std::byte* value,
-                                        const Rows& gone);
 
   private:
     /// A SyncVar that became null.
@@ -123,7 +123,6 @@ class StoredReferences {
     };
 
     void clear_variables(const Rows& gone, std::vector<Lost>& lost);
-    void clear_variables_of(NetworkIdentity& holder, const Rows& gone, std::vector<Lost>& lost);
 
     /// Those that left, sorted; none has left then.
     [[nodiscard]] Rows take_left();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "authority.h"
 
-#include "driver_call.h"
 #include "prefab_params.h"
 #include "server_parts.h"
 
@@ -176,11 +175,6 @@ void NetworkServer::Authority::take_operations(detail::ObjectComponent& componen
     }
 }
 
-void NetworkServer::Authority::forget_gone() {
-    std::erase_if(
-        queued_, [](const NetworkIdentity* object) { return detail::Inside::of(*object).is_gone; });
-}
-
 bool NetworkServer::Authority::has_state(const NetworkIdentity& object) noexcept {
     const std::span<const NetworkPrefab::Component> components = object.prefab().components();
     return std::any_of(components.begin(), components.end(), [](const auto& placed) {
@@ -250,8 +244,9 @@ bool NetworkServer::Authority::send_collections(const detail::ObjectComponent& c
     const NetworkPrefab::Component& placed = object.prefab().components()[component.index()];
     for (std::size_t i = 0; i < placed.collections.size(); ++i) {
         const NetworkPrefab::Collection& functions = placed.collections[i];
-        const DriverCall call(parts_.driver, detail::Inside::of(object).server.id, object.prefab(),
-                              epoch == 0 ? functions.to_last_owner : functions.to_owner);
+        const auto call =
+            call_of(parts_.driver, detail::Inside::of(object).server.id, object.prefab(),
+                    epoch == 0 ? functions.to_last_owner : functions.to_owner);
         detail::CollectionEnd& collection = component.collection(i);
         const CallResult result = collection.send_to_owner(epoch, call);
         if (result == CallResult::Full) {

@@ -60,7 +60,7 @@ class NetworkServer::Authority {
     void take_operations(detail::ObjectComponent& component, detail::CollectionEnd& collection,
                          const void* params);
     /// Forgets the objects that are gone. Call it before they are freed.
-    void forget_gone();
+    void forget_gone() { detail::erase_gone(queued_); }
 
   private:
     /// Whether the owner decides any of the object.

@@ -39,9 +39,4 @@ void NetworkServer::HostQueue::recycle(std::vector<NetworkIdentity*> looked_at) 
     }
 }
 
-void NetworkServer::HostQueue::forget_gone() {
-    std::erase_if(
-        queue_, [](const NetworkIdentity* object) { return detail::Inside::of(*object).is_gone; });
-}
-
 }  // namespace replayout::syncvar

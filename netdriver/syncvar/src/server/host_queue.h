@@ -43,7 +43,7 @@ class NetworkServer::HostQueue {
     /// Gives the memory of `looked_at` back, if nothing was added meanwhile.
     void recycle(std::vector<NetworkIdentity*> looked_at);
     /// Forgets the objects that are gone. Call it before they are freed.
-    void forget_gone();
+    void forget_gone() { detail::erase_gone(queue_); }
 
   private:
     NetworkConnection* host_ = nullptr;

@@ -2,8 +2,8 @@
 #include "owner_values.h"
 
 #include "behaviour_section.h"
-#include "driver_call.h"
 #include "inside.h"
+#include "prefab_params.h"
 #include "server_parts.h"
 
 #include <replayout/syncvar/behaviour_type.h>
@@ -62,8 +62,8 @@ bool NetworkServer::OwnerValues::serve_owner(NetworkIdentity& object) {
         }
         for (std::size_t i = 0; i < placed.collections.size(); ++i) {
             detail::CollectionEnd& collection = component.collection(i);
-            const DriverCall call(parts_.driver, id, object.prefab(),
-                                  placed.collections[i].items_function);
+            const auto call =
+                call_of(parts_.driver, id, object.prefab(), placed.collections[i].items_function);
             if (collection.send_state(call) != CallResult::Sent) {
                 return false;
             }

@@ -12,29 +12,6 @@
 
 namespace replayout::syncvar {
 
-namespace {
-
-/// Keeps the parameters of calls as bytes.
-class PackedCall final : public detail::CollectionCall {
-  public:
-    PackedCall(const RepLayout& changes, MemoryResource* resource,
-               std::deque<std::vector<std::byte>>& parts)
-        : changes_(changes), resource_(resource), parts_(parts) {}
-
-    [[nodiscard]] CallResult run(const void* params) const override {
-        parts_.push_back(
-            write_parameter_bytes(changes_, params, detail::PartBytes::bytes_max, resource_));
-        return parts_.back().empty() ? CallResult::TooLarge : CallResult::Sent;
-    }
-
-  private:
-    const RepLayout& changes_;
-    MemoryResource* resource_;
-    std::deque<std::vector<std::byte>>& parts_;
-};
-
-}  // namespace
-
 NetworkServer::PartSender::PartSender(detail::ServerParts& parts, const NetConfig& config)
     : parts_(parts) {
     constexpr std::size_t part_max = 8 * 1024;
@@ -160,7 +137,12 @@ bool NetworkServer::PartSender::send(PeerId peer, Order& order, bool& is_sent) {
 bool NetworkServer::PartSender::pack(Order& order, detail::CollectionEnd& collection,
                                      const RepLayout& changes) {
     order.parts.clear();
-    collection.pack(PackedCall(changes, parts_.resource, order.parts), part_bytes_max_);
+    const auto keep = [&](const void* params) {
+        order.parts.push_back(
+            write_parameter_bytes(changes, params, detail::PartBytes::bytes_max, parts_.resource));
+        return order.parts.back().empty() ? CallResult::TooLarge : CallResult::Sent;
+    };
+    collection.pack(keep, part_bytes_max_);
     order.is_packed = true;
     order.is_wanted = false;
     return std::none_of(order.parts.begin(), order.parts.end(),

@@ -2,8 +2,8 @@
 #include "state_sender.h"
 
 #include "behaviour_section.h"
-#include "driver_call.h"
 #include "inside.h"
+#include "prefab_params.h"
 #include "server_parts.h"
 
 #include <replayout/syncvar/behaviour_type.h>
@@ -85,12 +85,6 @@ void NetworkServer::StateSender::keep_last_sections(NetworkIdentity& object) {
     is_sending_ = was_sending;
 }
 
-void NetworkServer::StateSender::forget_gone() {
-    std::erase_if(changed_, [](const NetworkIdentity* object) {
-        return detail::Inside::of(*object).is_gone;
-    });
-}
-
 void NetworkServer::StateSender::send(NetworkIdentity& object, detail::ObjectComponent& component) {
     if (component.type().has_custom_serialization) {
         send_section(object, component);
@@ -130,7 +124,7 @@ void NetworkServer::StateSender::send_collections(NetworkIdentity& object,
     for (std::uint64_t bits = component.changes().collections(); bits != 0; bits &= bits - 1) {
         const auto index = static_cast<std::size_t>(std::countr_zero(bits));
         const NetworkPrefab::Collection& collection = placed.collections[index];
-        const DriverCall call(parts_.driver, id, prefab, collection.changes);
+        const auto call = call_of(parts_.driver, id, prefab, collection.changes);
         component.collection(index).update_opening(parts_.part_sender.whole_bytes_max());
         if (component.collection(index).send_waiting(call, prefab.limits().array_count_max)) {
             component.changes().clear_collection(index);

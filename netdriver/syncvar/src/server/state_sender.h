@@ -45,7 +45,7 @@ class NetworkServer::StateSender {
     /// clients that still get the object with its reliable calls.
     void keep_last_sections(NetworkIdentity& object);
     /// Forgets the objects that are gone. Call it before they are freed.
-    void forget_gone();
+    void forget_gone() { detail::erase_gone(changed_); }
 
   private:
     void send(NetworkIdentity& object, detail::ObjectComponent& component);

@@ -59,29 +59,76 @@ class TypeBuilder {
   public:
     /// `registry` must outlive the builder; `name` is the type's name on both ends; `ops` are what
     /// class_builder and struct_builder differ in.
-    TypeBuilder(TypeRegistry& registry, TypeKind kind, std::string_view name, const TypeOps& ops);
+    TypeBuilder(TypeRegistry& registry, TypeKind kind, std::string_view name, const TypeOps& ops)
+        : builder_(registry, kind, name, static_cast<std::uint32_t>(sizeof(T)),
+                   static_cast<std::uint32_t>(alignof(T))) {
+        builder_.key(type_key_of<T>()).traits(make_struct_traits<T>()).ops(ops);
+    }
 
     /// The base whose properties and functions this type inherits. Must be registered already, and
     /// neither virtual nor ambiguous.
     template <typename Base>
-    TypeBuilder& base();
+    TypeBuilder& base() {
+        static_assert(
+            detail::PlainBaseOf<T, Base>,
+            "base<B>() needs a base of the type that is accessible, unambiguous, not virtual");
+        if (const Type* base = builder_.registry().find(type_key_of<Base>())) {
+            builder_.base(*base, static_cast<std::uint32_t>(detail::offset_of_base<T, Base>()));
+        } else {
+            refuse_unknown("base", {}, detail::name_of_type<Base>());
+        }
+        return *this;
+    }
 
     /// A member. The answer goes on with what can be said of that property, and with the type.
     template <auto Member>
-    auto property(std::string_view name = detail::name_of_member<Member>());
+    auto property(std::string_view name = detail::name_of_member<Member>()) {
+        using Declared = typename ReplicatedValue<
+            typename detail::MemberPointer<decltype(Member)>::value_type>::type;
+        using Value = typename detail::Elements<Declared>::element_type;
+        Property property;
+        property.name = name;
+        property.offset = static_cast<std::uint32_t>(detail::offset_of_member<T, Member>());
+        property.array_dim = static_cast<std::uint32_t>(detail::Elements<Declared>::count);
+        const std::string_view unknown =
+            detail::describe_value<Value>(builder_.registry(), property);
+        if (!unknown.empty()) {
+            refuse_unknown("property", name, unknown);
+        }
+        builder_.property(std::move(property));
+        return PropertyBuilder<T, Declared>(*this);
+    }
 
     /// A bool in a bitfield, which has no member pointer: `Set` is void(T&, bool), sets it and
     /// nothing else. The type needs a default constructor, to find the bit with.
     template <auto Set>
-    auto bit(std::string_view name);
+    auto bit(std::string_view name) {
+        static_assert(std::is_invocable_v<decltype(Set), T&, bool>,
+                      "bit<f> needs void f(T&, bool)");
+        static_assert(
+            std::is_default_constructible_v<T>,
+            "the place of a bit is found with an object: give it to a DynamicTypeBuilder");
+        const detail::BitPlace place = detail::place_of_bit<T, Set>();
+        builder_.property(bit_property(name, place.mask, static_cast<std::uint32_t>(place.offset)));
+        return PropertyBuilder<T, bool>(*this);
+    }
 
     /// A function; `parameters` is a struct type, or null when it has none.
     TypeBuilder& function(std::string_view name, FunctionFlags flags,
-                          const Type* parameters = nullptr);
+                          const Type* parameters = nullptr) {
+        builder_.function(name, flags, parameters);
+        return *this;
+    }
 
     /// A function whose parameters are the struct `Parameters`, registered already.
     template <typename Parameters>
-    TypeBuilder& function(std::string_view name, FunctionFlags flags);
+    TypeBuilder& function(std::string_view name, FunctionFlags flags) {
+        const Type* parameters = builder_.registry().find(type_key_of<Parameters>());
+        if (parameters == nullptr) {
+            refuse_unknown("function", name, detail::name_of_type<Parameters>());
+        }
+        return function(name, flags, parameters);
+    }
 
     /// `Member` is what a remote call runs: void f() or void f(const Parameters&) of the object,
     /// const or not, or a free function void f(T&) or void f(T&, const Parameters&); `Parameters`
@@ -89,7 +136,24 @@ class TypeBuilder {
     /// when the call comes from a client, and adds the flag WithValidation.
     template <auto Member, auto Validate = nullptr>
     TypeBuilder& function(FunctionFlags flags,
-                          std::string_view name = detail::name_of_member<Member>());
+                          std::string_view name = detail::name_of_member<Member>()) {
+        using Parameters = typename detail::RemoteParameters<decltype(Member)>::type;
+        FunctionThunk thunk;
+        thunk.call = detail::call_remote<T, Member, Parameters>;
+        if constexpr (!std::is_null_pointer_v<decltype(Validate)>) {
+            thunk.validate = detail::validate_remote<T, Validate, Parameters>;
+            flags = flags | FunctionFlags::WithValidation;
+        }
+        const Type* parameters = nullptr;
+        if constexpr (!std::is_void_v<Parameters>) {
+            parameters = builder_.registry().find(type_key_of<Parameters>());
+            if (parameters == nullptr) {
+                refuse_unknown("function", name, detail::name_of_type<Parameters>());
+            }
+        }
+        builder_.function(name, flags, parameters, thunk, function_key_of<Member>());
+        return *this;
+    }
 
     /// `Function` runs before a block is applied, after that, and after the notifies; see
     /// ReceiveHooks. A member function without parameters, or a free one that takes the object.
@@ -118,7 +182,14 @@ class TypeBuilder {
     friend class PropertyBuilder;
 
     /// Notes that `member` needs the C++ type `type`, which the registry does not know.
-    void refuse_unknown(std::string_view member, std::string_view name, std::string_view type);
+    void refuse_unknown(std::string_view member, std::string_view name, std::string_view type) {
+        std::string text = "type \"" + builder_.description().name + "\": " + std::string(member);
+        if (!name.empty()) {
+            text += " \"" + std::string(name) + '"';
+        }
+        text += ": C++ type " + std::string(type) + " must be registered before";
+        builder_.refuse({ErrorCode::UnknownType, std::move(text)});
+    }
 
     DynamicTypeBuilder builder_;
     ReceiveHooks hooks_;
@@ -134,106 +205,6 @@ template <typename T>
 template <typename T>
 [[nodiscard]] TypeBuilder<T> struct_builder(TypeRegistry& registry, std::string_view name) {
     return TypeBuilder<T>(registry, TypeKind::Struct, name, make_type_ops<T>());
-}
-
-template <typename T>
-TypeBuilder<T>::TypeBuilder(TypeRegistry& registry, TypeKind kind, std::string_view name,
-                            const TypeOps& ops)
-    : builder_(registry, kind, name, static_cast<std::uint32_t>(sizeof(T)),
-               static_cast<std::uint32_t>(alignof(T))) {
-    builder_.key(type_key_of<T>()).traits(make_struct_traits<T>()).ops(ops);
-}
-
-template <typename T>
-template <typename Base>
-TypeBuilder<T>& TypeBuilder<T>::base() {
-    static_assert(
-        detail::PlainBaseOf<T, Base>,
-        "base<B>() needs a base of the type that is accessible, unambiguous, not virtual");
-    if (const Type* base = builder_.registry().find(type_key_of<Base>())) {
-        builder_.base(*base, static_cast<std::uint32_t>(detail::offset_of_base<T, Base>()));
-    } else {
-        refuse_unknown("base", {}, detail::name_of_type<Base>());
-    }
-    return *this;
-}
-
-template <typename T>
-template <auto Member>
-auto TypeBuilder<T>::property(std::string_view name) {
-    using Declared = typename ReplicatedValue<
-        typename detail::MemberPointer<decltype(Member)>::value_type>::type;
-    using Value = typename detail::Elements<Declared>::element_type;
-    Property property;
-    property.name = name;
-    property.offset = static_cast<std::uint32_t>(detail::offset_of_member<T, Member>());
-    property.array_dim = static_cast<std::uint32_t>(detail::Elements<Declared>::count);
-    const std::string_view unknown = detail::describe_value<Value>(builder_.registry(), property);
-    if (!unknown.empty()) {
-        refuse_unknown("property", name, unknown);
-    }
-    builder_.property(std::move(property));
-    return PropertyBuilder<T, Declared>(*this);
-}
-
-template <typename T>
-template <auto Set>
-auto TypeBuilder<T>::bit(std::string_view name) {
-    static_assert(std::is_invocable_v<decltype(Set), T&, bool>, "bit<f> needs void f(T&, bool)");
-    static_assert(std::is_default_constructible_v<T>,
-                  "the place of a bit is found with an object: give it to a DynamicTypeBuilder");
-    const detail::BitPlace place = detail::place_of_bit<T, Set>();
-    builder_.property(bit_property(name, place.mask, static_cast<std::uint32_t>(place.offset)));
-    return PropertyBuilder<T, bool>(*this);
-}
-
-template <typename T>
-TypeBuilder<T>& TypeBuilder<T>::function(std::string_view name, FunctionFlags flags,
-                                         const Type* parameters) {
-    builder_.function(name, flags, parameters);
-    return *this;
-}
-
-template <typename T>
-template <typename Parameters>
-TypeBuilder<T>& TypeBuilder<T>::function(std::string_view name, FunctionFlags flags) {
-    const Type* parameters = builder_.registry().find(type_key_of<Parameters>());
-    if (parameters == nullptr) {
-        refuse_unknown("function", name, detail::name_of_type<Parameters>());
-    }
-    return function(name, flags, parameters);
-}
-
-template <typename T>
-template <auto Member, auto Validate>
-TypeBuilder<T>& TypeBuilder<T>::function(FunctionFlags flags, std::string_view name) {
-    using Parameters = typename detail::RemoteParameters<decltype(Member)>::type;
-    FunctionThunk thunk;
-    thunk.call = detail::call_remote<T, Member, Parameters>;
-    if constexpr (!std::is_null_pointer_v<decltype(Validate)>) {
-        thunk.validate = detail::validate_remote<T, Validate, Parameters>;
-        flags = flags | FunctionFlags::WithValidation;
-    }
-    const Type* parameters = nullptr;
-    if constexpr (!std::is_void_v<Parameters>) {
-        parameters = builder_.registry().find(type_key_of<Parameters>());
-        if (parameters == nullptr) {
-            refuse_unknown("function", name, detail::name_of_type<Parameters>());
-        }
-    }
-    builder_.function(name, flags, parameters, thunk, function_key_of<Member>());
-    return *this;
-}
-
-template <typename T>
-void TypeBuilder<T>::refuse_unknown(std::string_view member, std::string_view name,
-                                    std::string_view type) {
-    std::string text = "type \"" + builder_.description().name + "\": " + std::string(member);
-    if (!name.empty()) {
-        text += " \"" + std::string(name) + '"';
-    }
-    text += ": C++ type " + std::string(type) + " must be registered before";
-    builder_.refuse({ErrorCode::UnknownType, std::move(text)});
 }
 
 }  // namespace replayout

@@ -136,20 +136,13 @@ class BehaviourBuilder {
 
     /// Of the variable just said: who is sent it, of those who are sent the component.
     BehaviourBuilder& sync_mode(SyncMode mode) {
-        if (type_.sync_vars.empty()) {
-            return refuse(ErrorCode::InvalidArgument, "a sync mode stands behind its variable");
-        }
-        type_.sync_vars.back().sync_mode = mode;
-        return *this;
+        return change_last("a sync mode", [&](SyncVarInfo& last) { last.sync_mode = mode; });
     }
 
     /// Of the variable just said: how it travels.
     BehaviourBuilder& quantised(const Quantisation& quantisation) {
-        if (type_.sync_vars.empty()) {
-            return refuse(ErrorCode::InvalidArgument, "a quantisation stands behind its variable");
-        }
-        type_.sync_vars.back().property.quantisation = quantisation;
-        return *this;
+        return change_last("a quantisation",
+                           [&](SyncVarInfo& last) { last.property.quantisation = quantisation; });
     }
 
     /// A member SyncList<Item>; up to 64 collections, those of bases included. A struct of items is
@@ -267,6 +260,15 @@ class BehaviourBuilder {
             function.owner_offset += offset;
             type_.functions.push_back(std::move(function));
         }
+        return *this;
+    }
+
+    template <typename Change>
+    BehaviourBuilder& change_last(const std::string& what, const Change& change) {
+        if (type_.sync_vars.empty()) {
+            return refuse(ErrorCode::InvalidArgument, what + " stands behind its variable");
+        }
+        change(type_.sync_vars.back());
         return *this;
     }
 

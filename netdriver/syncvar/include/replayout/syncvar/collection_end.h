@@ -20,20 +20,31 @@ namespace replayout::syncvar::detail {
 
 class ObjectComponent;
 
-/// A function of an object, to be called of the server.
-class CollectionCall {
+template <typename Signature>
+class FunctionRef;
+
+/// Names a function object that outlives this, which is given to a call and not kept.
+template <typename Result, typename... Arguments>
+class FunctionRef<Result(Arguments...)> {
   public:
-    virtual ~CollectionCall() = default;
-    [[nodiscard]] virtual CallResult run(const void* params) const = 0;
+    template <typename Function>
+    FunctionRef(const Function& function) noexcept
+        : function_(&function), call_([](const void* called, Arguments... arguments) -> Result {
+              return (*static_cast<const Function*>(called))(arguments...);
+          }) {}
+
+    Result operator()(Arguments... arguments) const { return call_(function_, arguments...); }
+
+  private:
+    const void* function_;
+    Result (*call_)(const void* called, Arguments... arguments);
 };
 
-/// Operations that arrive otherwise than in a call of the object.
-class CollectionReader {
-  public:
-    virtual ~CollectionReader() = default;
-    /// False: these are no operations of this collection.
-    [[nodiscard]] virtual bool read(void* params) const = 0;
-};
+/// Calls a function of an object with these parameters.
+using CollectionCall = FunctionRef<CallResult(const void* params)>;
+/// Operations that arrive otherwise than in a call of the object. False: these are no operations of
+/// this collection.
+using CollectionReader = FunctionRef<bool(void* params)>;
 
 class CollectionEnd {
   public:

@@ -54,6 +54,22 @@ class LoggedCollection : public SyncCollection {
     using State = detail::CollectionState<Item>;
     using Changes = detail::CollectionChanges<Operation>;
 
+    /// Removes all items, of which `tell` runs the callbacks before.
+    template <typename Tell>
+    bool clear_and(const Tell& tell) {
+        if (!may_write()) {
+            return false;
+        }
+        if (!empty()) {
+            if (tells_what_is_written()) {
+                tell();
+            }
+            state_.items.clear();
+            record([] { return Operation::clear(); });
+        }
+        return true;
+    }
+
     [[nodiscard]] std::vector<Item>& editable() noexcept { return state_.items; }
     /// The items changed by this operation, which is made only if somebody is to be sent it.
     template <typename Make>
@@ -105,7 +121,9 @@ class LoggedCollection : public SyncCollection {
 
     [[nodiscard]] CallResult send(std::size_t first, std::size_t count,
                                   const detail::CollectionCall& call) override;
-    [[nodiscard]] CallResult send_state(const detail::CollectionCall& call) const override;
+    [[nodiscard]] CallResult send_state(const detail::CollectionCall& call) const override {
+        return call(&state_);
+    }
     void forget(std::size_t count) noexcept override {
         log_.operations.erase(log_.operations.begin(),
                               log_.operations.begin() + static_cast<std::ptrdiff_t>(count));
@@ -122,7 +140,7 @@ class LoggedCollection : public SyncCollection {
     [[nodiscard]] CallResult send_items(std::uint32_t number,
                                         const detail::CollectionCall& call) const override {
         const State told{state_.items, number, state_.is_partial};
-        return call.run(&told);
+        return call(&told);
     }
     void hold_back(bool is_held_back) noexcept override {
         state_.items.is_held_back = is_held_back;
@@ -134,22 +152,152 @@ class LoggedCollection : public SyncCollection {
     void pack(const detail::CollectionCall& call, std::size_t bytes_max) override;
     [[nodiscard]] bool is_partial() const noexcept override { return state_.is_partial; }
     void receive_part(const detail::CollectionReader& reader, bool is_last) override;
-    void take_ahead();
-    void keep_ahead(const Changes& changes);
-    [[nodiscard]] bool receive_from_owner(const void* params) override;
+    void take_ahead() {
+        const std::vector<Changes> ahead = std::exchange(ahead_, {});
+        ahead_count_ = 0;
+        for (const Changes& changes : ahead) {
+            const std::uint32_t contained = state_.changes_count - changes.first;
+            if (!is_spawned() || is_partial()) {
+                return;
+            }
+            if (static_cast<std::int32_t>(contained) < 0) {
+                state_.is_partial = true;  // Some of these were too many to keep.
+                wanted_count_ = changes.first;
+                want_parts();
+                return;
+            }
+            receive(&changes);
+        }
+    }
+    void keep_ahead(const Changes& changes) {
+        ahead_count_ += changes.operations.size() + 1;
+        if (ahead_count_ > ahead_per_item * (count_max() + 1)) {
+            ahead_.clear();  // The client will find a gap, and ask again.
+            ahead_count_ = 0;
+        }
+        ahead_.push_back(changes);
+    }
+    [[nodiscard]] bool receive_from_owner(const void* params) override {
+        const Changes& changes = *static_cast<const Changes*>(params);
+        if (!may_apply(changes.operations)) {
+            return false;
+        }
+        for (const Operation& operation : changes.operations) {
+            if (!is_owner_epoch(changes.first)) {
+                break;  // The callback of the one before ended it.
+            }
+            record([&] { return operation; });
+            apply(operation);
+        }
+        return true;
+    }
     [[nodiscard]] std::uint32_t epoch_of(const void* params) const noexcept override {
         return static_cast<const Changes*>(params)->first;
     }
-    void receive(const void* params) override;
-    void receive_state(const void* params) override;
-    [[nodiscard]] bool take_items(const void* params) override;
+    void receive(const void* params) override {
+        const Changes& changes = *static_cast<const Changes*>(params);
+        if (is_partial()) {
+            keep_ahead(changes);
+            return;
+        }
+        if (!must_wait()) {
+            apply_changes(changes);
+            return;
+        }
+        kept_.push_back(changes);
+        note_kept(changes.operations.size());
+    }
+    void receive_state(const void* params) override {
+        const State& received = *static_cast<const State*>(params);
+        if (!are_valid(received.items)) {
+            refuse_received();
+            return;
+        }
+        state_ = received;
+        set_broken(false);
+        if (is_partial()) {
+            ahead_.clear();
+            ahead_count_ = 0;
+            wanted_count_ = state_.changes_count;
+            want_parts();
+        }
+    }
+    [[nodiscard]] bool take_items(const void* params) override {
+        const State& received = *static_cast<const State*>(params);
+        if (!are_valid(received.items)) {
+            refuse_received();
+            return false;
+        }
+        log_.operations.clear();
+        kept_ = {};
+        next_kept_ = 0;
+        set_broken(false);
+        state_.is_partial = received.is_partial;
+        wanted_count_.reset();
+        if (is_partial()) {
+            want_parts();  // Until then it keeps its items.
+        } else {
+            state_.items = received.items;
+        }
+        return true;
+    }
     [[nodiscard]] std::uint32_t number_of(const void* params) const noexcept override {
         return static_cast<const State*>(params)->changes_count;
     }
     [[nodiscard]] std::uint64_t kept_bytes(const RepLayout& changes,
-                                           bool are_items_counted) const override;
-    void apply_first_kept() override;
-    void apply_changes(const Changes& changes);
+                                           bool are_items_counted) const override {
+        std::uint64_t bytes = 0;
+        for (std::size_t i = next_kept_; i < kept_.size(); ++i) {
+            bytes += dynamic_bytes(changes, &kept_[i]);
+        }
+        for (const Changes& call : ahead_) {
+            bytes += dynamic_bytes(changes, &call);
+        }
+        if (are_items_counted) {
+            Changes items;
+            list_items(items.operations);
+            bytes += dynamic_bytes(changes, &items);
+        }
+        return bytes;
+    }
+    void apply_first_kept() override {
+        if (next_kept_ == kept_.size()) {
+            return;
+        }
+        const Changes changes = std::move(kept_[next_kept_++]);
+        if (next_kept_ == kept_.size()) {
+            kept_ = {};
+            next_kept_ = 0;
+        }
+        apply_changes(changes);
+    }
+    void apply_changes(const Changes& changes) {
+        const std::span<const Operation> operations(changes.operations);
+        const std::uint32_t contained = state_.changes_count - changes.first;
+        const bool has_gap = static_cast<std::int32_t>(contained) < 0;
+        std::size_t begin = has_gap ? 0 : std::min<std::size_t>(contained, operations.size());
+        if (begin == operations.size()) {
+            return;  // The items that it began with contain them.
+        }
+        if (has_gap || is_broken()) {
+            while (begin < operations.size() && !operations[begin].is_clear()) {
+                ++begin;
+            }
+            if (begin == operations.size()) {
+                refuse_gap();
+                return;
+            }
+        }
+        if (!may_apply(operations.subspan(begin))) {
+            refuse_received();
+            return;
+        }
+        set_broken(false);
+        for (std::size_t i = begin; i < operations.size() && is_spawned(); ++i) {
+            state_.changes_count = changes.first + static_cast<std::uint32_t>(i) + 1;
+            apply(operations[i]);
+        }
+    }
     [[nodiscard]] bool are_items_valid() const override { return are_valid(state_.items); }
     void reset(const detail::CollectionEnd& source) override {
         state_ = static_cast<const LoggedCollection&>(source).state_;
@@ -194,102 +342,13 @@ CallResult LoggedCollection<Item, Operation>::send(std::size_t first, std::size_
     // An owner tells of its ownership: its calls come in order, and all of them.
     log_.first = owner_epoch() != 0 ? owner_epoch() : state_.changes_count - size;
     if (count == size) {
-        return call.run(&log_);
+        return call(&log_);
     }
     Changes part;
     part.first = log_.first + (owner_epoch() != 0 ? 0 : static_cast<std::uint32_t>(first));
     const auto begin = log_.operations.begin() + static_cast<std::ptrdiff_t>(first);
     part.operations.assign(begin, begin + static_cast<std::ptrdiff_t>(count));
-    return call.run(&part);
-}
-
-template <typename Item, typename Operation>
-CallResult LoggedCollection<Item, Operation>::send_state(const detail::CollectionCall& call) const {
-    return call.run(&state_);
-}
-
-template <typename Item, typename Operation>
-void LoggedCollection<Item, Operation>::receive(const void* params) {
-    const Changes& changes = *static_cast<const Changes*>(params);
-    if (is_partial()) {
-        keep_ahead(changes);
-        return;
-    }
-    if (!must_wait()) {
-        apply_changes(changes);
-        return;
-    }
-    kept_.push_back(changes);
-    note_kept(changes.operations.size());
-}
-
-template <typename Item, typename Operation>
-std::uint64_t LoggedCollection<Item, Operation>::kept_bytes(const RepLayout& changes,
-                                                            bool are_items_counted) const {
-    std::uint64_t bytes = 0;
-    for (std::size_t i = next_kept_; i < kept_.size(); ++i) {
-        bytes += dynamic_bytes(changes, &kept_[i]);
-    }
-    for (const Changes& call : ahead_) {
-        bytes += dynamic_bytes(changes, &call);
-    }
-    if (are_items_counted) {
-        Changes items;
-        list_items(items.operations);
-        bytes += dynamic_bytes(changes, &items);
-    }
-    return bytes;
-}
-
-template <typename Item, typename Operation>
-void LoggedCollection<Item, Operation>::apply_first_kept() {
-    if (next_kept_ == kept_.size()) {
-        return;
-    }
-    const Changes changes = std::move(kept_[next_kept_++]);
-    if (next_kept_ == kept_.size()) {
-        kept_ = {};
-        next_kept_ = 0;
-    }
-    apply_changes(changes);
-}
-
-template <typename Item, typename Operation>
-void LoggedCollection<Item, Operation>::receive_state(const void* params) {
-    const State& received = *static_cast<const State*>(params);
-    if (!are_valid(received.items)) {
-        refuse_received();
-        return;
-    }
-    state_ = received;
-    set_broken(false);
-    if (is_partial()) {
-        ahead_.clear();
-        ahead_count_ = 0;
-        wanted_count_ = state_.changes_count;
-        want_parts();
-    }
-}
-
-template <typename Item, typename Operation>
-bool LoggedCollection<Item, Operation>::take_items(const void* params) {
-    const State& received = *static_cast<const State*>(params);
-    if (!are_valid(received.items)) {
-        refuse_received();
-        return false;
-    }
-    log_.operations.clear();
-    kept_ = {};
-    next_kept_ = 0;
-    set_broken(false);
-    state_.is_partial = received.is_partial;
-    wanted_count_.reset();
-    if (is_partial()) {
-        want_parts();  // Until then it keeps its items.
-    } else {
-        state_.items = received.items;
-    }
-    return true;
+    return call(&part);
 }
 
 template <typename Item, typename Operation>
@@ -310,20 +369,10 @@ void LoggedCollection<Item, Operation>::pack(const detail::CollectionCall& call,
         }
         part.operations.assign(operations.begin() + static_cast<std::ptrdiff_t>(begin),
                                operations.begin() + static_cast<std::ptrdiff_t>(end));
-        (void)call.run(&part);
+        (void)call(&part);
         part.first += static_cast<std::uint32_t>(end - begin);
         begin = end;
     }
-}
-
-template <typename Item, typename Operation>
-void LoggedCollection<Item, Operation>::keep_ahead(const Changes& changes) {
-    ahead_count_ += changes.operations.size() + 1;
-    if (ahead_count_ > ahead_per_item * (count_max() + 1)) {
-        ahead_.clear();  // The client will find a gap, and ask again.
-        ahead_count_ = 0;
-    }
-    ahead_.push_back(changes);
 }
 
 template <typename Item, typename Operation>
@@ -333,7 +382,7 @@ void LoggedCollection<Item, Operation>::receive_part(const detail::CollectionRea
     if (!is_partial()) {
         return;  // The client asked twice.
     }
-    const bool is_read = reader.read(&part);
+    const bool is_read = reader(&part);
     const bool is_first = !part.operations.empty() && part.operations.front().is_clear();
     if (is_read && !is_first && part.first != state_.changes_count) {
         return;  // The rest of an answer to an earlier question: it continues other items.
@@ -355,70 +404,6 @@ void LoggedCollection<Item, Operation>::receive_part(const detail::CollectionRea
         state_.is_partial = false;
         take_ahead();
         parts_ended();
-    }
-}
-
-template <typename Item, typename Operation>
-void LoggedCollection<Item, Operation>::take_ahead() {
-    const std::vector<Changes> ahead = std::exchange(ahead_, {});
-    ahead_count_ = 0;
-    for (const Changes& changes : ahead) {
-        const std::uint32_t contained = state_.changes_count - changes.first;
-        if (!is_spawned() || is_partial()) {
-            return;
-        }
-        if (static_cast<std::int32_t>(contained) < 0) {
-            state_.is_partial = true;  // Some of these were too many to keep.
-            wanted_count_ = changes.first;
-            want_parts();
-            return;
-        }
-        receive(&changes);
-    }
-}
-
-template <typename Item, typename Operation>
-bool LoggedCollection<Item, Operation>::receive_from_owner(const void* params) {
-    const Changes& changes = *static_cast<const Changes*>(params);
-    if (!may_apply(changes.operations)) {
-        return false;
-    }
-    for (const Operation& operation : changes.operations) {
-        if (!is_owner_epoch(changes.first)) {
-            break;  // The callback of the one before ended it.
-        }
-        record([&] { return operation; });
-        apply(operation);
-    }
-    return true;
-}
-
-template <typename Item, typename Operation>
-void LoggedCollection<Item, Operation>::apply_changes(const Changes& changes) {
-    const std::span<const Operation> operations(changes.operations);
-    const std::uint32_t contained = state_.changes_count - changes.first;
-    const bool has_gap = static_cast<std::int32_t>(contained) < 0;
-    std::size_t begin = has_gap ? 0 : std::min<std::size_t>(contained, operations.size());
-    if (begin == operations.size()) {
-        return;  // The items that it began with contain them.
-    }
-    if (has_gap || is_broken()) {
-        while (begin < operations.size() && !operations[begin].is_clear()) {
-            ++begin;
-        }
-        if (begin == operations.size()) {
-            refuse_gap();
-            return;
-        }
-    }
-    if (!may_apply(operations.subspan(begin))) {
-        refuse_received();
-        return;
-    }
-    set_broken(false);
-    for (std::size_t i = begin; i < operations.size() && is_spawned(); ++i) {
-        state_.changes_count = changes.first + static_cast<std::uint32_t>(i) + 1;
-        apply(operations[i]);
     }
 }
 
@@ -451,8 +436,9 @@ Result<detail::CollectionTypes> LoggedCollection<Item, Operation>::describe(Type
         state = *built;
     }
     name = detail::free_name(registry, std::move(name));
-    if (Status described = Operation::describe(registry, name + ".Operation"); !described) {
-        return described.error();
+    const Result<const Type*> operation = Operation::describe(registry, name + ".Operation");
+    if (!operation) {
+        return operation.error();
     }
     const Result<const Type*> changes = struct_builder<Changes>(registry, name)
                                             .template property<&Changes::first>("first")

@@ -75,14 +75,13 @@ struct DictionaryChange {
         earlier.value = std::move(value);
         return OperationMerge::Done;
     }
-    [[nodiscard]] static Status describe(TypeRegistry& registry, std::string_view name) {
-        const Result<const Type*> type =
-            struct_builder<DictionaryChange>(registry, name)
-                .template property<&DictionaryChange::operation>("operation")
-                .template property<&DictionaryChange::key>("key")
-                .template property<&DictionaryChange::value>("value")
-                .build();
-        return type ? Status() : Status(type.error());
+    [[nodiscard]] static Result<const Type*> describe(TypeRegistry& registry,
+                                                      std::string_view name) {
+        return struct_builder<DictionaryChange>(registry, name)
+            .template property<&DictionaryChange::operation>("operation")
+            .template property<&DictionaryChange::key>("key")
+            .template property<&DictionaryChange::value>("value")
+            .build();
     }
 };
 
@@ -156,15 +155,7 @@ class SyncDictionary final : public KeyedCollection<SyncDictionaryEntry<Key, Val
         return true;
     }
     bool clear() {
-        if (!this->may_write()) {
-            return false;
-        }
-        if (!this->empty()) {
-            tell_written(Operation::Clear, Key{}, Value{});
-            this->editable().clear();
-            this->record([] { return Change::clear(); });
-        }
-        return true;
+        return this->clear_and([&] { tell(Operation::Clear, Key{}, Value{}); });
     }
 
     [[nodiscard]] static Result<detail::CollectionTypes> describe_types(TypeRegistry& registry) {

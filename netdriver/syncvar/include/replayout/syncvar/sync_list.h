@@ -53,13 +53,13 @@ struct ListChange {
         }
         return moves_none ? OperationMerge::Passes : OperationMerge::Stops;
     }
-    [[nodiscard]] static Status describe(TypeRegistry& registry, std::string_view name) {
-        const Result<const Type*> type = struct_builder<ListChange>(registry, name)
-                                             .template property<&ListChange::operation>("operation")
-                                             .template property<&ListChange::index>("index")
-                                             .template property<&ListChange::item>("item")
-                                             .build();
-        return type ? Status() : Status(type.error());
+    [[nodiscard]] static Result<const Type*> describe(TypeRegistry& registry,
+                                                      std::string_view name) {
+        return struct_builder<ListChange>(registry, name)
+            .template property<&ListChange::operation>("operation")
+            .template property<&ListChange::index>("index")
+            .template property<&ListChange::item>("item")
+            .build();
     }
 };
 
@@ -130,15 +130,7 @@ class SyncList final : public LoggedCollection<T, detail::ListChange<T>> {
         return found != this->end() && remove_at(static_cast<std::uint32_t>(found - this->begin()));
     }
     bool clear() {
-        if (!this->may_write()) {
-            return false;
-        }
-        if (!this->empty()) {
-            tell_written(Operation::Clear, 0, T{});
-            this->editable().clear();
-            this->record([] { return detail::ListChange<T>::clear(); });
-        }
-        return true;
+        return this->clear_and([&] { tell(Operation::Clear, 0, T{}); });
     }
 
     [[nodiscard]] static Result<detail::CollectionTypes> describe_types(TypeRegistry& registry) {

@@ -42,12 +42,12 @@ struct SetChange {
     [[nodiscard]] OperationMerge merge_into(SetChange&) const noexcept {
         return OperationMerge::Stops;
     }
-    [[nodiscard]] static Status describe(TypeRegistry& registry, std::string_view name) {
-        const Result<const Type*> type = struct_builder<SetChange>(registry, name)
-                                             .template property<&SetChange::operation>("operation")
-                                             .template property<&SetChange::item>("item")
-                                             .build();
-        return type ? Status() : Status(type.error());
+    [[nodiscard]] static Result<const Type*> describe(TypeRegistry& registry,
+                                                      std::string_view name) {
+        return struct_builder<SetChange>(registry, name)
+            .template property<&SetChange::operation>("operation")
+            .template property<&SetChange::item>("item")
+            .build();
     }
 };
 
@@ -99,15 +99,7 @@ class SyncSet final : public KeyedCollection<T, detail::SetChange<T>> {
         return true;
     }
     bool clear() {
-        if (!this->may_write()) {
-            return false;
-        }
-        if (!this->empty()) {
-            tell_written(Operation::Clear, T{});
-            this->editable().clear();
-            this->record([] { return Change::clear(); });
-        }
-        return true;
+        return this->clear_and([&] { tell(Operation::Clear, T{}); });
     }
 
     // Each as the operations that it takes, and false where one was refused. `others` may be
