@@ -19,8 +19,8 @@ ClientParts::ClientParts(NetworkClient& client, const NetDriverSettings& setting
       waiting(spawned, references, resource_of(settings)),
       references(objects.all(), &waiting, resource_of(settings)),
       updates(driver, now, settings),
-      roles(spawned, updates),
-      starts(driver, spawned, roles, waiting),
+      roles(*this),
+      starts(*this),
       readiness(*this),
       wanted(*this, resource_of(settings)) {}
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "client_roles.h"
 
+#include "client_parts.h"
 #include "inside.h"
-#include "owner_updates.h"
-#include "spawned_objects.h"
 
 namespace replayout::syncvar {
 
@@ -18,7 +17,7 @@ void NetworkClient::ClientRoles::role_changed(NetworkIdentity& object, const Obj
         for (NetworkBehaviour* behaviour : object.components()) {
             detail::Inside::of(*behaviour).owner().forget_received();
         }
-        updates_.object_changed(object);
+        parts_.updates.object_changed(object);
     }
     if (detail::LocalRole& local = detail::Inside::of(object).local; local.is_started()) {
         tell(object, role);
@@ -43,7 +42,7 @@ void NetworkClient::ClientRoles::forget_player(const NetworkIdentity& object) {
         return;
     }
     // The one before it, where both changed back before this client was told of that.
-    local_player_ = spawned_.find_other_player(object);
+    local_player_ = parts_.spawned.find_other_player(object);
 }
 
 }  // namespace replayout::syncvar

@@ -11,8 +11,7 @@ namespace replayout::syncvar {
 
 class NetworkClient::ClientRoles {
   public:
-    ClientRoles(const SpawnedObjects& spawned, OwnerUpdates& updates)
-        : spawned_(spawned), updates_(updates) {}
+    explicit ClientRoles(detail::ClientParts& parts) : parts_(parts) {}
     ClientRoles(const ClientRoles&) = delete;
     ClientRoles& operator=(const ClientRoles&) = delete;
 
@@ -29,8 +28,7 @@ class NetworkClient::ClientRoles {
     void forget_player(const NetworkIdentity& object);
 
   private:
-    const SpawnedObjects& spawned_;
-    OwnerUpdates& updates_;
+    detail::ClientParts& parts_;
     NetworkIdentity* local_player_ = nullptr;
 };
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "object_starts.h"
 
-#include "client_roles.h"
+#include "client_parts.h"
 #include "inside.h"
-#include "spawned_objects.h"
-#include "waiting_changes.h"
 
 #include <algorithm>
 
@@ -30,8 +28,8 @@ void NetworkClient::ObjectStarts::start_all(bool is_spawn_finished) {
             start(*object);
         }
     }
-    waiting_.run_all();
-    driver_.run_kept_calls();
+    parts_.waiting.run_all();
+    parts_.driver.run_kept_calls();
 }
 
 bool NetworkClient::ObjectStarts::start_early(NetworkIdentity& object) {
@@ -39,22 +37,22 @@ bool NetworkClient::ObjectStarts::start_early(NetworkIdentity& object) {
     forget(object);
     detail::Inside::of(object).client.is_initial = false;
     start(object);
-    return spawned_.find(net_id) == &object;
+    return parts_.spawned.find(net_id) == &object;
 }
 
 void NetworkClient::ObjectStarts::start(NetworkIdentity& object) {
     // Each of these may end the object.
     detail::ObjectParts& parts = detail::Inside::of(object);
     parts.client.is_refreshed = false;
-    waiting_.run(object.net_id());
+    parts_.waiting.run(object.net_id());
     if (object.is_spawned()) {
         parts.local.start(parts.components);
     }
     if (object.is_spawned()) {
-        roles_.tell(object, parts.local.role());
+        parts_.roles.tell(object, parts.local.role());
     }
     if (object.is_spawned()) {
-        driver_.run_kept_calls(detail::handle_of(object));
+        parts_.driver.run_kept_calls(detail::handle_of(object));
     }
 }
 

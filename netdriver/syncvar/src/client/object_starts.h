@@ -4,7 +4,6 @@
 // cannot wait any longer starts its object earlier.
 #pragma once
 
-#include <replayout/netdriver/net_driver.h>
 #include <replayout/syncvar/network_client.h>
 
 #include <vector>
@@ -13,9 +12,7 @@ namespace replayout::syncvar {
 
 class NetworkClient::ObjectStarts {
   public:
-    ObjectStarts(NetDriver& driver, const SpawnedObjects& spawned, ClientRoles& roles,
-                 WaitingChanges& waiting)
-        : driver_(driver), spawned_(spawned), roles_(roles), waiting_(waiting) {}
+    explicit ObjectStarts(detail::ClientParts& parts) : parts_(parts) {}
     ObjectStarts(const ObjectStarts&) = delete;
     ObjectStarts& operator=(const ObjectStarts&) = delete;
 
@@ -31,10 +28,7 @@ class NetworkClient::ObjectStarts {
     /// Tells the object that it is there, and then runs the calls that waited for that.
     void start(NetworkIdentity& object);
 
-    NetDriver& driver_;
-    const SpawnedObjects& spawned_;
-    ClientRoles& roles_;
-    WaitingChanges& waiting_;
+    detail::ClientParts& parts_;
     std::vector<NetworkIdentity*> spawned_now_;  // in this early_update(), to be started
 };
 
