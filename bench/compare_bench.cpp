@@ -38,7 +38,7 @@ class CompareScene {
           memory_(std::size_t{object_count} * object_bytes),
           // Of the archetype all bytes are zero, as those of the objects still are.
           class_([this](TypeRegistry& registry) { return declare(registry); },
-                 {.archetype = memory_.data()}),
+                 {.limits = {}, .archetype = memory_.data()}),
           error_(class_.error()) {
         if (!error_.empty()) {
             return;
