@@ -217,9 +217,9 @@ TEST_CASE("TypeRegistry: refuses a promise without its function", "[reflection][
     for (const auto& row : rows) {
         TypeDescription description = struct_description("Hit");
         description.traits.*row.promise = true;
-        check_refused(registry.add(description), ErrorCode::MissingTraitFunction,
-                      std::string("type \"Hit\": promises ") + row.name +
-                          " and has no such function");
+        check_refused(
+            registry.add(description), ErrorCode::MissingTraitFunction,
+            std::string("type \"Hit\": promises ") + row.name + " and has no such function");
     }
 }
 
