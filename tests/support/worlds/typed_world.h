@@ -45,8 +45,13 @@ class TypedWorld : public NetWorld {
     }
     ObjectHandle add() { return keep(std::make_unique<Object>()); }
     ObjectHandle add(const RepLayout& layout) {
-        const auto found = first_values_.find(&layout);
-        return found == first_values_.end() ? add() : keep(std::make_unique<Object>(found->second));
+        if constexpr (std::is_copy_constructible_v<Object>) {
+            const auto found = first_values_.find(&layout);
+            if (found != first_values_.end()) {
+                return keep(std::make_unique<Object>(found->second));
+            }
+        }
+        return add();
     }
     void remove(ObjectHandle object) { objects_.erase(object); }
 
