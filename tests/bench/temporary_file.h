@@ -3,6 +3,7 @@
 // A file that goes with the test.
 #pragma once
 
+#include <unistd.h>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -14,12 +15,12 @@
 namespace replayout::test {
 
 struct TemporaryFile {
-    /// Of this name, with something before it. It is not there yet.
+    /// Of this name, with something before it that no other one has. It is not there yet.
     explicit TemporaryFile(const std::string& name = "file")
-        : path(
-              (std::filesystem::temp_directory_path() /
-               ("replayout_" + std::to_string(reinterpret_cast<std::uintptr_t>(this)) + "_" + name))
-                  .string()) {}
+        : path((std::filesystem::temp_directory_path() /
+                ("replayout_" + std::to_string(::getpid()) + "_" +
+                 std::to_string(reinterpret_cast<std::uintptr_t>(this)) + "_" + name))
+                   .string()) {}
     TemporaryFile(const std::string& name, std::span<const std::byte> bytes) : TemporaryFile(name) {
         std::ofstream(path, std::ios::binary)
             .write(reinterpret_cast<const char*>(bytes.data()),
