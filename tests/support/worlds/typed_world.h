@@ -44,7 +44,7 @@ class TypedWorld : public NetWorld {
         first_values_.insert_or_assign(&layout, std::move(first));
     }
     ObjectHandle add() { return keep(std::make_unique<Object>()); }
-    ObjectHandle add(const RepLayout& layout) {
+    ObjectHandle add([[maybe_unused]] const RepLayout& layout) {
         if constexpr (std::is_copy_constructible_v<Object>) {
             const auto found = first_values_.find(&layout);
             if (found != first_values_.end()) {
