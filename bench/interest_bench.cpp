@@ -28,7 +28,7 @@ class Field {
         : axes_(axes), grid_(settings(axes), counters, memory(), memory()) {
         for (std::uint32_t i = 0; i < object_count; ++i) {
             objects.push_back(anywhere());
-            grid_.add_object(i, static_cast<double>(cull_distance), objects.back());
+            grid_.add_object(ObjectIndex{i}, static_cast<double>(cull_distance), objects.back());
         }
         for (std::uint32_t i = 0; i < viewer_count; ++i) {
             viewers.push_back(anywhere());
@@ -41,13 +41,13 @@ class Field {
 
     void say_where_objects_are() {
         for (std::uint32_t i = 0; i < object_count; ++i) {
-            grid_.set_location(i, objects[i]);
+            grid_.set_location(ObjectIndex{i}, objects[i]);
         }
     }
     void tick() {
         for (std::uint32_t i = tick_++ % 100; i < object_count; i += 100) {
             objects[i].x += objects[i].x < edge ? 5.0f : -edge;
-            grid_.set_location(i, objects[i]);
+            grid_.set_location(ObjectIndex{i}, objects[i]);
         }
         for (std::uint32_t i = 0; i < viewer_count; ++i) {
             viewers[i].x += viewers[i].x < edge ? 0.2f : -edge;  // 6 metres a second, at 30 Hz
@@ -64,7 +64,7 @@ class Field {
         for (std::uint32_t viewer = 0; viewer < viewer_count; ++viewer) {
             for (std::uint32_t i = 0; i < object_count; ++i) {
                 const float squared = distance_squared(viewers[viewer], objects[i]);
-                const bool is_seen = grid_.sees(numbers_[viewer], i);
+                const bool is_seen = grid_.sees(numbers_[viewer], ObjectIndex{i});
                 if (is_seen ? squared > never * never : squared < sure * sure) {
                     return false;
                 }

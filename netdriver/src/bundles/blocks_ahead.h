@@ -56,9 +56,8 @@ class BlocksAhead {
 
         /// False: there are no more.
         [[nodiscard]] bool has_next() const noexcept { return left_ != 0; }
-        [[gnu::always_inline]] std::uint32_t next() noexcept {
-            const auto index = static_cast<std::uint32_t>(word_ << 6) |
-                               static_cast<std::uint32_t>(std::countr_zero(left_));
+        [[gnu::always_inline]] ObjectIndex next() noexcept {
+            const ObjectIndex index = BitRow::lowest_of(word_, left_);
             left_ &= left_ - 1;
             if (left_ == 0) {
                 find_next();

@@ -16,8 +16,8 @@ BundleBuilder::BundleBuilder(const ObjectStore& objects, const FlushChanges& cha
       runs_(changes.flush, memory),
       bytes_(room_bytes, &memory.scratch),
       taken_(Allocator<std::uint64_t>(&memory.scratch)),
-      loose_(Allocator<std::uint32_t>(&memory.scratch)),
-      pivoted_(Allocator<std::uint32_t>(&memory.scratch)),
+      loose_(Allocator<ObjectIndex>(&memory.scratch)),
+      pivoted_(Allocator<ObjectIndex>(&memory.scratch)),
       values_(Allocator<LaidDownValue>(&memory.scratch)),
       value_ends_(Allocator<std::size_t>(&memory.scratch)) {}
 
@@ -48,22 +48,22 @@ void BundleBuilder::begin(Contents contents, std::span<TypeCounters> type_counte
 }
 
 void BundleBuilder::build(SendContext& context, Contents contents,
-                          std::span<const std::uint32_t> order,
+                          std::span<const ObjectIndex> order,
                           std::span<TypeCounters> type_counters) {
     begin(contents, type_counters);
     const ValueScope not_sent(context.is_counting_sent, false);  // who takes it sends it
-    for (const std::uint32_t index : order) {
+    for (const ObjectIndex index : order) {
         add(index, context);
     }
     if (order.empty()) {
         writer_.lay_down_words({0, changes_.objects.word_count()}, bytes_, run(), context,
-                               [&](std::uint32_t index) { add(index, context); });
+                               [&](ObjectIndex index) { add(index, context); });
     }
     context.type_counters = nullptr;
     finish(order, context.counters);
 }
 
-inline void BundleBuilder::add(std::uint32_t index, SendContext& context) {
+inline void BundleBuilder::add(ObjectIndex index, SendContext& context) {
     BundleBlock block;
     switch (writer_.lay_down(index, block, bytes_, context)) {
         case RegularBlockWriter::LaidDown::Block:
@@ -105,7 +105,7 @@ PlacedBlocks BundleBuilder::place_next(const AlikeBlocks& alike, std::uint32_t c
                                        LaneBlockWalk& walk) {
     PlacedBlocks placed;
     if (has_bytes()) {
-        const ChannelIndex channel = ObjectStore::channel_of(walk.next_index());
+        const ChannelIndex channel = channel_of(walk.next_index());
         bytes_.make_room(channel, alike.body_bytes);
         placed.last_channel = bytes_.last_channel();
         placed.byte_offset = static_cast<std::uint32_t>(bytes_.byte_count());
@@ -115,7 +115,7 @@ PlacedBlocks BundleBuilder::place_next(const AlikeBlocks& alike, std::uint32_t c
             count, bytes_.room_for_alike(placed.head_bytes, alike.body_bytes)));
     }
     placed.count = std::min(count, BundleRun::blocks_per_bundle_max - run().unbundled_count());
-    const std::uint32_t last =
+    const ObjectIndex last =
         walk.take(placed.count, [&](const ObjectBits& objects, std::uint32_t object_count) {
             run().count_appended(object_count, objects,
                                  std::size_t{object_count} * alike.property_count,
@@ -124,7 +124,7 @@ PlacedBlocks BundleBuilder::place_next(const AlikeBlocks& alike, std::uint32_t c
     if (has_bytes()) {
         const std::size_t others = placed.count - 1;
         bytes_.skip(placed.head_bytes + alike.body_bytes + others * (alike.body_bytes + 1u),
-                    ObjectStore::channel_of(last));
+                    channel_of(last));
     }
     if (run().unbundled_count() == BundleRun::blocks_per_bundle_max) {
         bytes_.end_bundle();
@@ -132,7 +132,7 @@ PlacedBlocks BundleBuilder::place_next(const AlikeBlocks& alike, std::uint32_t c
     return placed;
 }
 
-void BundleBuilder::finish(std::span<const std::uint32_t> order, ReplicationCounters& counters) {
+void BundleBuilder::finish(std::span<const ObjectIndex> order, ReplicationCounters& counters) {
     bytes_.end_bundle();
     if (!order.empty()) {
         run().find_places(changes_);

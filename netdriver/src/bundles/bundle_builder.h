@@ -42,7 +42,7 @@ class BundleBuilder {
 
     /// Makes the run of this flush. `order`: all that changed (BundleOrder); empty: in the order of
     /// the objects. `type_counters` by layout number; empty: nobody counts.
-    void build(SendContext& context, Contents contents, std::span<const std::uint32_t> order,
+    void build(SendContext& context, Contents contents, std::span<const ObjectIndex> order,
                std::span<TypeCounters> type_counters);
     /// Nobody takes anything in this flush.
     void clear() noexcept;
@@ -96,12 +96,12 @@ class BundleBuilder {
     }
     /// Objects that changed and go alone, also to a regular pair: too large for a packet, or with a
     /// value that cannot be sent now. Known only where blocks are laid down.
-    [[nodiscard]] std::span<const std::uint32_t> loose() const noexcept {
+    [[nodiscard]] std::span<const ObjectIndex> loose() const noexcept {
         return {loose_.data(), loose_.size()};
     }
     /// Objects among those of the run of which the version of this flush is a pivot
     /// (ChangelistState::pivots).
-    [[nodiscard]] std::span<const std::uint32_t> pivoted() const noexcept {
+    [[nodiscard]] std::span<const ObjectIndex> pivoted() const noexcept {
         return {pivoted_.data(), pivoted_.size()};
     }
     /// What a block of an object with keyed arrays may cost its receiver at most, for each byte of
@@ -148,10 +148,10 @@ class BundleBuilder {
     /// Makes bytes() reach as far as all that got a place, for lanes to write it.
     void reserve_placed() { bytes_.reserve(bytes_.byte_count()); }
     /// Ends the run: all of its blocks are there.
-    void finish(std::span<const std::uint32_t> order, ReplicationCounters& counters);
+    void finish(std::span<const ObjectIndex> order, ReplicationCounters& counters);
 
   private:
-    void add(std::uint32_t index, SendContext& context);
+    void add(ObjectIndex index, SendContext& context);
     void note_values(const SendScratch& scratch);
 
     const FlushChanges& changes_;
@@ -162,9 +162,9 @@ class BundleBuilder {
     Vector<std::uint64_t> taken_;              // by bundle
     std::atomic<std::uint32_t> taken_end_{0};  // all blocks of those before it were taken
     bool has_held_ = false;                    // the layout of some block needs the held version
-    Vector<std::uint32_t> loose_;
+    Vector<ObjectIndex> loose_;
     bool has_pivots_ = false;  // of some object of a block the version of the flush is one
-    Vector<std::uint32_t> pivoted_;
+    Vector<ObjectIndex> pivoted_;
     Vector<LaidDownValue> values_;    // of all blocks, one block behind the other
     Vector<std::size_t> value_ends_;  // in values_, by block
 };

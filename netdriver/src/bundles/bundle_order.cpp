@@ -34,7 +34,7 @@ void BundleOrder::find(const FlushChanges& changes) {
     std::uint64_t differing = 0;
     bool is_sorted = true;
     for (const std::uint32_t word : changes.words) {
-        BitRow::for_each_in_word(word, changes.objects.word(word), [&](std::uint32_t index) {
+        BitRow::for_each_in_word(word, changes.objects.word(word), [&](ObjectIndex index) {
             // Parts go with the whole. What is gone by now is laid down nowhere.
             const std::uint64_t cell =
                 objects_.at(index) == nullptr

@@ -30,7 +30,7 @@ class BundleOrder {
     /// Behind the compare of a flush. O(what changed), where the grid has any objects.
     void find(const FlushChanges& changes);
     /// All that changed. Empty: in the order of the objects.
-    [[nodiscard]] std::span<const std::uint32_t> indices() const noexcept {
+    [[nodiscard]] std::span<const ObjectIndex> indices() const noexcept {
         return {indices_.data(), indices_.size()};
     }
     /// Between flushes, see KeptRoom.
@@ -39,7 +39,7 @@ class BundleOrder {
   private:
     struct Placed {
         std::uint64_t cell = 0;  // InterestGrid::cell_number_of()
-        std::uint32_t index = 0;
+        ObjectIndex index{};
     };
 
     /// By cell, and within that as they stand. `differing`: the bits in which cells differ.
@@ -49,7 +49,7 @@ class BundleOrder {
     const InterestManager& interest_;
     KeptVector<Placed> placed_;  // scratch
     KeptVector<Placed> sorted_;  // likewise
-    KeptVector<std::uint32_t> indices_;
+    KeptVector<ObjectIndex> indices_;
 };
 
 }  // namespace replayout

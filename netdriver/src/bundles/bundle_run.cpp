@@ -5,9 +5,9 @@
 
 namespace replayout {
 
-BlockPlace BundleRun::find(std::uint32_t index) const noexcept {
-    const std::uint32_t word = index >> 6;
-    const std::uint64_t bit = std::uint64_t{1} << (index & 63);
+BlockPlace BundleRun::find(ObjectIndex index) const noexcept {
+    const std::uint32_t word = BitRow::word_of(index);
+    const std::uint64_t bit = BitRow::mask_of(index);
     return word < placed_.size() && (placed_[word].bits & bit) != 0 ? place_of(placed_[word], bit)
                                                                     : BlockPlace();
 }
@@ -22,9 +22,8 @@ void BundleRun::find_places(const FlushChanges& changes) {
     places_.assign(count, BlockPlace());
     for (std::uint32_t bundle = 0; bundle < bundles_.size(); ++bundle) {
         for (std::uint32_t i = bundles_[bundle].begin; i < bundles_[bundle].end; ++i) {
-            const std::uint32_t index = blocks_[i].index;
-            const std::uint64_t bit = std::uint64_t{1} << (index & 63);
-            places_[place_number(placed_[index >> 6], bit)] =
+            const ObjectIndex index = blocks_[i].index;
+            places_[place_number(placed_[BitRow::word_of(index)], BitRow::mask_of(index))] =
                 BlockPlace(bundle, i - bundles_[bundle].begin);
         }
     }
@@ -89,7 +88,7 @@ std::uint64_t BundleRun::blocks_in(const Bundle& bundle, const BitRow& objects) 
         const std::uint64_t chosen = each.bits & objects.word(each.word);
         if (has_places()) {
             BitRow::for_each_in_word(each.word, chosen,
-                                     [&](std::uint32_t index) { blocks |= find(index).bit(); });
+                                     [&](ObjectIndex index) { blocks |= find(index).bit(); });
             continue;
         }
         blocks |= ranks_of(each.bits, chosen) << first;
@@ -107,7 +106,7 @@ std::uint64_t BundleRun::kept_blocks_in(const SentBundle& sent,
     return chosen;
 }
 
-bool SentBundle::carries(std::uint32_t index) const noexcept {
+bool SentBundle::carries(ObjectIndex index) const noexcept {
     if (!run->keeps_all()) {
         bool is_any = false;
         for_each_block([&](const BundleBlock& block) { is_any = is_any || block.index == index; });
@@ -121,7 +120,7 @@ bool SentBundle::carries(std::uint32_t index) const noexcept {
     const std::span<const BundleBlock> among = run->blocks().subspan(all.begin, all.block_count());
     const auto found = std::lower_bound(
         among.begin(), among.end(), index,
-        [](const BundleBlock& block, std::uint32_t sought) { return block.index < sought; });
+        [](const BundleBlock& block, ObjectIndex sought) { return block.index < sought; });
     return found != among.end() && found->index == index &&
            ((blocks >> (found - among.begin())) & 1) != 0;
 }

@@ -36,7 +36,7 @@ namespace replayout {
 
 struct BundleBlock {
     BundleBlock() = default;
-    BundleBlock(std::uint32_t object_index, Version to_version, std::size_t offset,
+    BundleBlock(ObjectIndex object_index, Version to_version, std::size_t offset,
                 std::size_t head_size, std::uint32_t value_count, std::size_t body_size) noexcept
         : index(object_index),
           version(to_version),
@@ -45,7 +45,7 @@ struct BundleBlock {
           property_count(static_cast<std::uint16_t>(value_count)),
           body_bytes(static_cast<std::uint16_t>(body_size)) {}
 
-    std::uint32_t index = 0;  ///< of the object
+    ObjectIndex index{};  ///< of the object
     /// To which the block brings a receiver of the version before.
     Version version = 0;
     std::uint32_t byte_offset = 0;  ///< of its head, in the bytes of the run
@@ -179,7 +179,7 @@ class BundleRun {
         return places_[place_number(among, bit)];
     }
     /// That of any object. Requires places. O(1).
-    [[nodiscard]] BlockPlace find(std::uint32_t index) const noexcept;
+    [[nodiscard]] BlockPlace find(ObjectIndex index) const noexcept;
     /// Which blocks of `bundle` belong to `objects`: bit i for block i. Costs a step for each word,
     /// and for each object of the smaller part of a word; with places, one for each object.
     [[nodiscard]] std::uint64_t blocks_in(const Bundle& bundle,
@@ -246,7 +246,7 @@ class BundleRun {
     }
     void add_block(const BundleBlock& block) {
         append(block);
-        count_appended(1, {block.index >> 6, std::uint64_t{1} << (block.index & 63)},
+        count_appended(1, {BitRow::word_of(block.index), BitRow::mask_of(block.index)},
                        block.property_count, block.body_bytes);
     }
     /// The block alone, of what count_appended() is told.
@@ -400,7 +400,7 @@ struct SentBundle {
                             [&](std::uint64_t, const BundleBlock& block) { visit(block); });
     }
     /// A block of that object is among them. O(log blocks).
-    [[nodiscard]] bool carries(std::uint32_t index) const noexcept;
+    [[nodiscard]] bool carries(ObjectIndex index) const noexcept;
     /// The blocks among these that belong to `objects`.
     [[nodiscard]] SentBundle among(const BitRow& objects) const noexcept {
         return {run, bundle,
@@ -452,7 +452,7 @@ struct SentBundles {
         }
     }
     /// How many of them carry a block of that object. O(bundles x log blocks).
-    [[nodiscard]] std::uint32_t carrying(std::uint32_t index) const noexcept {
+    [[nodiscard]] std::uint32_t carrying(ObjectIndex index) const noexcept {
         std::uint32_t result = 0;
         for (std::uint32_t i = 0; i < count; ++i) {
             result += (*this)[i].carries(index) ? 1u : 0u;

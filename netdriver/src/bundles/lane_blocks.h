@@ -66,7 +66,7 @@ struct LaneBlocks {
 
     void add_block(const BundleBlock& block) {
         append(block);
-        count(1, {block.index >> 6, std::uint64_t{1} << (block.index & 63)}, block.property_count,
+        count(1, {BitRow::word_of(block.index), BitRow::mask_of(block.index)}, block.property_count,
               block.body_bytes, block.head_bytes <= 1);
     }
     void append(const BundleBlock& block) { blocks.push_back(block); }
@@ -92,10 +92,10 @@ struct LaneBlocks {
     KeptVector<ObjectBits> words;  ///< of which they are, in their order
     KeptVector<AlikeBlocks> alike;
     KeptVector<PlacedBlocks> placed;
-    std::uint32_t run_begin = 0;      ///< where the first of them stands in the run
-    KeptVector<std::uint32_t> loose;  ///< objects that must go alone
-    bool has_held = false;            ///< the layout of some block needs the held version
-    bool has_pivots = false;          ///< the version of some block is a pivot
+    std::uint32_t run_begin = 0;    ///< where the first of them stands in the run
+    KeptVector<ObjectIndex> loose;  ///< objects that must go alone
+    bool has_held = false;          ///< the layout of some block needs the held version
+    bool has_pivots = false;        ///< the version of some block is a pivot
 
   private:
     void count(std::uint32_t added, const ObjectBits& objects, std::size_t property_count,
@@ -124,14 +124,14 @@ class LaneBlockWalk {
           left_(blocks.words.empty() ? 0 : word_->bits) {}
 
     /// Requires one more.
-    [[nodiscard]] std::uint32_t next_index() const noexcept {
-        return word_->word << 6 | static_cast<std::uint32_t>(std::countr_zero(left_));
+    [[nodiscard]] ObjectIndex next_index() const noexcept {
+        return BitRow::lowest_of(word_->word, left_);
     }
     /// Calls `visit(ObjectBits, count)` for the next `count` of them, all of a word at once.
     /// Returns the last one.
     template <typename Visitor>
-    std::uint32_t take(std::uint32_t count, Visitor visit) {
-        std::uint32_t last = 0;
+    ObjectIndex take(std::uint32_t count, Visitor visit) {
+        ObjectIndex last{};
         while (count > 0) {
             const auto in_word = static_cast<std::uint32_t>(std::popcount(left_));
             std::uint64_t taken = left_;
@@ -144,7 +144,8 @@ class LaneBlockWalk {
             }
             const std::uint32_t taken_count = in_word > count ? count : in_word;
             visit(ObjectBits{word_->word, taken}, taken_count);
-            last = word_->word << 6 | static_cast<std::uint32_t>(std::bit_width(taken) - 1);
+            last = ObjectIndex{word_->word << 6 |
+                               static_cast<std::uint32_t>(std::bit_width(taken) - 1)};
             left_ ^= taken;
             count -= taken_count;
             if (left_ == 0 && ++word_ != end_) {

@@ -35,8 +35,7 @@ inline bool RegularBlockWriter::lay_down_row(BundleBlock& block, ChangelistState
     if (row.value_count() == 0) {
         return false;
     }
-    std::byte* const body =
-        bytes.add_block(block, ObjectStore::channel_of(block.index), row.byte_count());
+    std::byte* const body = bytes.add_block(block, channel_of(block.index), row.byte_count());
     if (body == nullptr) {
         return false;
     }
@@ -49,7 +48,7 @@ inline bool RegularBlockWriter::lay_down_row(BundleBlock& block, ChangelistState
     return true;
 }
 
-RegularBlockWriter::LaidDown RegularBlockWriter::lay_down(std::uint32_t index, BundleBlock& block,
+RegularBlockWriter::LaidDown RegularBlockWriter::lay_down(ObjectIndex index, BundleBlock& block,
                                                           BlockBytes& bytes,
                                                           SendContext& context) const {
     NetworkObjectInfo* const info = objects_.at(index);
@@ -101,7 +100,7 @@ RegularBlockWriter::LaidDown RegularBlockWriter::lay_down(std::uint32_t index, B
 
 [[gnu::noinline]] bool RegularBlockWriter::lay_down_owed(BundleBlock& block, BlockBytes& bytes,
                                                          SendContext& context) const {
-    const ChannelIndex channel = ObjectStore::channel_of(block.index);
+    const ChannelIndex channel = channel_of(block.index);
     bytes.reserve_packet();
     // Where it will lie at last is known when its length is: not before this.
     const std::size_t first_place = bytes.next_body(channel);
@@ -153,7 +152,7 @@ bool RegularBlockWriter::measure(BundleBlock& block, const BlockBytes& bytes,
     }
     const std::size_t byte_count = measure_block(state, position, context.scratch.owed, apart);
     block.body_bytes = static_cast<std::uint16_t>(byte_count);
-    return byte_count <= bytes.body_bytes_max(ObjectStore::channel_of(block.index)) &&
+    return byte_count <= bytes.body_bytes_max(channel_of(block.index)) &&
            context.scratch.left_out.empty() &&
            context.scratch.array_steps <= byte_count * array_steps_per_byte(bytes.room_bytes());
 }

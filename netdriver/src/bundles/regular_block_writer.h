@@ -54,7 +54,7 @@ class RegularBlockWriter {
     };
     /// Lays down what changed of one object, after the blocks that `bytes` has. Writes no bytes
     /// unless has_bytes().
-    [[nodiscard]] LaidDown lay_down(std::uint32_t index, BundleBlock& block, BlockBytes& bytes,
+    [[nodiscard]] LaidDown lay_down(ObjectIndex index, BundleBlock& block, BlockBytes& bytes,
                                     SendContext& context) const;
 
     /// Lays down what changed of all objects in these words of a row, in their order. Objects of
@@ -68,8 +68,7 @@ class RegularBlockWriter {
             std::uint64_t left = changes_.objects.word(word);
             while ((left = lay_down_rows(word, left, bytes, blocks, ahead, context)) != 0) {
                 ahead.step(bytes.row);
-                lay_down_one(static_cast<std::uint32_t>(word << 6) +
-                             static_cast<std::uint32_t>(std::countr_zero(left)));
+                lay_down_one(BitRow::lowest_of(word, left));
                 left &= left - 1;
             }
         }
@@ -120,7 +119,6 @@ template <typename Blocks>
     }
     BlocksAhead ahead = blocks_ahead;
     const ObjectStore& known_objects = objects_;
-    const auto first_index = static_cast<std::uint32_t>(word << 6);
     const std::uint64_t flush = changes_.flush;
     const std::uint32_t count_max = blocks.row_count_max();
     BlockBytes::RowPlace place = bytes.begin_row(row.byte_count());
@@ -130,9 +128,8 @@ template <typename Blocks>
     std::uint32_t count = 0;
     std::uint64_t left = objects;
     for (; left != 0 && count < count_max; left &= left - 1, ++count) {
-        const std::uint32_t index =
-            first_index + static_cast<std::uint32_t>(std::countr_zero(left));
-        const ChannelIndex channel = ObjectStore::channel_of(index);
+        const ObjectIndex index = BitRow::lowest_of(word, left);
+        const ChannelIndex channel = channel_of(index);
         NetworkObjectInfo* const info = known_objects.at(index);
         if (info == nullptr || !place.has_room(channel)) {
             break;

@@ -18,12 +18,12 @@ namespace replayout {
 class CallIds final : public PackageMap {
   public:
     CallIds(const ObjectStore& objects, NetGUIDCache& guids, MemoryResource* resource)
-        : objects_(objects), guids_(guids), named_(Allocator<std::uint32_t>(resource)) {}
+        : objects_(objects), guids_(guids), named_(Allocator<ObjectIndex>(resource)) {}
 
     [[nodiscard]] NetGUID guid_of(ObjectHandle object) override {
         const NetGUID guid = guids_.find_guid(object);
-        const std::uint32_t index = objects_.find_index(guid);
-        if (guid.is_null() || index == ObjectStore::no_index) {
+        const ObjectIndex index = objects_.find_index(guid);
+        if (guid.is_null() || index == no_object) {
             return {};
         }
         named_.push_back(index);
@@ -32,7 +32,7 @@ class CallIds final : public PackageMap {
     [[nodiscard]] ObjectHandle object_of(NetGUID guid) override { return guids_.object_of(guid); }
 
     /// Their slots, since forget().
-    [[nodiscard]] std::span<const std::uint32_t> named() const noexcept {
+    [[nodiscard]] std::span<const ObjectIndex> named() const noexcept {
         return {named_.data(), named_.size()};
     }
     void forget() noexcept { named_.clear(); }
@@ -40,7 +40,7 @@ class CallIds final : public PackageMap {
   private:
     const ObjectStore& objects_;
     NetGUIDCache& guids_;
-    Vector<std::uint32_t> named_;
+    Vector<ObjectIndex> named_;
 };
 
 }  // namespace replayout

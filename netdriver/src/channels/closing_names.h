@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <unordered_map>
 
+#include "object_index.h"
+
 namespace replayout {
 
 class ClosingNames {
@@ -17,13 +19,13 @@ class ClosingNames {
     explicit ClosingNames(MemoryResource* resource) : keys_(resource), counts_(resource) {}
 
     /// The object of that slot goes; `key`: of its name, see stable_name_key().
-    void add(std::uint32_t index, std::uint64_t key) {
+    void add(ObjectIndex index, std::uint64_t key) {
         if (keys_.emplace(index, key).second) {
             ++counts_[key];
         }
     }
     /// The channel of that slot is free.
-    void finished(std::uint32_t index) noexcept {
+    void finished(ObjectIndex index) noexcept {
         const auto found = keys_.find(index);
         if (found == keys_.end()) {
             return;
@@ -39,7 +41,7 @@ class ClosingNames {
 
   private:
     // Looked up, never walked.
-    std::pmr::unordered_map<std::uint32_t, std::uint64_t> keys_;    // by index
+    std::pmr::unordered_map<ObjectIndex, std::uint64_t> keys_;
     std::pmr::unordered_map<std::uint64_t, std::uint32_t> counts_;  // by key
 };
 

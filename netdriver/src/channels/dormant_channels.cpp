@@ -18,17 +18,17 @@ DormantChannels::DormantChannels(const ObjectStore& objects, ConnectionPairs& pa
       calls_(calls),
       stats_(stats) {}
 
-void DormantChannels::become_dormant(std::uint32_t index) {
+void DormantChannels::become_dormant(ObjectIndex index) {
     if (!pairs_.dormancy().dormant.test(index)) {
         pairs_.dormancy().becoming.insert(index);
     }
 }
 
-void DormantChannels::withhold(std::uint32_t index) {
+void DormantChannels::withhold(ObjectIndex index) {
     pairs_.grow();
     const bool has_channel = channel_state(pairs_[index]) == ChannelState::OpenSent ||
                              channel_state(pairs_[index]) == ChannelState::Open;
-    const bool has_calls = calls_.has_calls(ObjectStore::channel_of(index));
+    const bool has_calls = calls_.has_calls(channel_of(index));
     if (has_channel || has_calls || pairs_.dormancy().kept.test(index)) {
         become_dormant(index);
         return;
@@ -37,7 +37,7 @@ void DormantChannels::withhold(std::uint32_t index) {
     pairs_.pending().clear(index);
 }
 
-void DormantChannels::wake(std::uint32_t index) {
+void DormantChannels::wake(ObjectIndex index) {
     pairs_.dormancy().becoming.erase(index);
     if (pairs_.dormancy().dormant.test(index)) {
         pairs_.grow();
@@ -49,7 +49,7 @@ void DormantChannels::wake(std::uint32_t index) {
     }
 }
 
-void DormantChannels::ask_dormant(std::uint32_t index, bool is_dormant) {
+void DormantChannels::ask_dormant(ObjectIndex index, bool is_dormant) {
     if (is_dormant) {
         pairs_.dormancy().asked.insert(index);
     } else {
@@ -58,8 +58,8 @@ void DormantChannels::ask_dormant(std::uint32_t index, bool is_dormant) {
 }
 
 void DormantChannels::enter_dormancy() {
-    for (std::uint32_t index = pairs_.dormancy().becoming.next(0); index != BitRow::no_bit;
-         index = pairs_.dormancy().becoming.next(index + 1)) {
+    for (ObjectIndex index = pairs_.dormancy().becoming.first(); index != BitRow::no_bit;
+         index = pairs_.dormancy().becoming.after(index)) {
         if (!may_go_dormant(index)) {
             continue;
         }
@@ -70,7 +70,7 @@ void DormantChannels::enter_dormancy() {
         const bool is_torn_off = objects_.at(index)->is_torn_off();
         channels_.queue_close(
             index, is_torn_off ? ChannelCloseReason::TearOff : ChannelCloseReason::Dormancy);
-        (void)calls_.drop_channel(ObjectStore::channel_of(index));  // none wait: its sequences
+        (void)calls_.drop_channel(channel_of(index));  // none wait: its sequences
         if (is_torn_off) {
             finish_tear_off(index);
             if (PairValidator* validator = pairs_.validator()) {
@@ -88,7 +88,7 @@ void DormantChannels::enter_dormancy() {
     }
 }
 
-void DormantChannels::tear_off(std::uint32_t index) {
+void DormantChannels::tear_off(ObjectIndex index) {
     pairs_.grow();
     pairs_.dormancy().asked.erase(index);
     if (pairs_.dormancy().leaving.test(index)) {
@@ -103,16 +103,16 @@ void DormantChannels::tear_off(std::uint32_t index) {
         return;
     }
     // It is never sent to who does not have it; the object before it may still be closing here.
-    stats_.calls_dropped += calls_.drop_channel(ObjectStore::channel_of(index));
+    stats_.calls_dropped += calls_.drop_channel(channel_of(index));
     finish_tear_off(index);
 }
 
-bool DormantChannels::is_torn_off(std::uint32_t index) const noexcept {
+bool DormantChannels::is_torn_off(ObjectIndex index) const noexcept {
     return pairs_.dormancy().irrelevant.test(index) &&
            (!pairs_.contains(index) || channel_state(pairs_[index]) == ChannelState::Closed);
 }
 
-void DormantChannels::finish_tear_off(std::uint32_t index) {
+void DormantChannels::finish_tear_off(ObjectIndex index) {
     values_.forget_object(index);
     pairs_.dormancy().closed(index);
     pairs_.dormancy().irrelevant.insert(index);
@@ -120,7 +120,7 @@ void DormantChannels::finish_tear_off(std::uint32_t index) {
     pairs_.erase_deltas(index);
 }
 
-bool DormantChannels::may_go_dormant(std::uint32_t index) const {
+bool DormantChannels::may_go_dormant(ObjectIndex index) const {
     // Not pending: nothing is owed. Exact: nothing is lost or in flight, no delta and no large
     // value either; and of an open channel there are no other bunches than those, but for calls.
     // Of what is torn off, what cannot be sent or waits for an object will never be there.
@@ -131,21 +131,19 @@ bool DormantChannels::may_go_dormant(std::uint32_t index) const {
     const bool may_go = channel_state(pair) == ChannelState::Open &&
                         !pairs_.dormancy().leaving.test(index) && !pairs_.pending().test(index) &&
                         has_all && !roles_.is_telling(index) && !part_notices_.is_telling(index) &&
-                        !has_torn_off_parts(index) &&
-                        !calls_.has_calls(ObjectStore::channel_of(index));
+                        !has_torn_off_parts(index) && !calls_.has_calls(channel_of(index));
     REPLAYOUT_ASSERT(!may_go || bunch_count(pair) == 0);
     return may_go;
 }
 
-bool DormantChannels::has_torn_off_parts(std::uint32_t index) const {
+bool DormantChannels::has_torn_off_parts(ObjectIndex index) const {
     // The client lets go of the parts with the whole, so each must have all of its last state.
     bool has_any = false;
     if (objects_.at(index)->is_torn_off()) {
-        std::uint32_t part = objects_.at(index)->family().first;
-        for (; part != ObjectStore::no_index; part = objects_.at(part)->family().next) {
+        objects_.for_each_part(index, [&](ObjectIndex part) {
             has_any = has_any || pairs_.dormancy().becoming.test(part) ||
                       pairs_.dormancy().leaving.test(part);
-        }
+        });
     }
     return has_any;
 }

@@ -35,26 +35,26 @@ class DormantChannels {
                     NetStats& stats);
 
     /// The object of that slot goes dormant here as soon as the client has all of it.
-    void become_dormant(std::uint32_t index);
+    void become_dormant(ObjectIndex index);
     /// Likewise; a client that does not have it is not sent it.
-    void withhold(std::uint32_t index);
+    void withhold(ObjectIndex index);
     /// It is sent again from now on.
-    void wake(std::uint32_t index);
-    void ask_dormant(std::uint32_t index, bool is_dormant);
+    void wake(ObjectIndex index);
+    void ask_dormant(ObjectIndex index, bool is_dormant);
     /// Its channel closes for tear-off as soon as the client has all of it. Who never had it is not
     /// sent it.
-    void tear_off(std::uint32_t index);
+    void tear_off(ObjectIndex index);
     /// Nothing of a torn off object is under way, or to be sent.
-    [[nodiscard]] bool is_torn_off(std::uint32_t index) const noexcept;
+    [[nodiscard]] bool is_torn_off(ObjectIndex index) const noexcept;
 
     /// Closes the channels of those of which the client has all by now.
     void enter_dormancy();
 
   private:
-    [[nodiscard]] bool may_go_dormant(std::uint32_t index) const;
+    [[nodiscard]] bool may_go_dormant(ObjectIndex index) const;
     /// The client does not have all of them yet.
-    [[nodiscard]] bool has_torn_off_parts(std::uint32_t index) const;
-    void finish_tear_off(std::uint32_t index);
+    [[nodiscard]] bool has_torn_off_parts(ObjectIndex index) const;
+    void finish_tear_off(ObjectIndex index);
 
     const ObjectStore& objects_;
     ConnectionPairs& pairs_;

@@ -23,12 +23,12 @@ HiddenStates::HiddenStates(const ObjectStore& objects, ConnectionPairs& pairs,
       context_(context),
       config_(config),
       resource_(&memory.pairs),
-      states_(Allocator<std::pair<std::uint32_t, State>>(resource_)) {}
+      states_(Allocator<std::pair<ObjectIndex, State>>(resource_)) {}
 
-bool HiddenStates::is_needed(std::uint32_t index, Version complete) const noexcept {
-    const std::uint32_t root = objects_.root_of(index);
+bool HiddenStates::is_needed(ObjectIndex index, Version complete) const noexcept {
+    const ObjectIndex root = objects_.root_of(index);
     return std::any_of(calls_.calls().begin(), calls_.calls().end(), [&](const OutgoingCall& call) {
-        const std::uint32_t target = ObjectStore::index_of(call.channel);
+        const ObjectIndex target = slot_of(call.channel);
         return !call.is_delivered && !call.is_for_next && objects_.root_of(target) == root &&
                std::any_of(call.named.begin(), call.named.end(), [&](const NamedObject& named) {
                    return named.index == index && (!named.has_version || named.version > complete);
@@ -36,7 +36,7 @@ bool HiddenStates::is_needed(std::uint32_t index, Version complete) const noexce
     });
 }
 
-bool HiddenStates::keep(std::uint32_t index) {
+bool HiddenStates::keep(ObjectIndex index) {
     pairs_.grow();
     forget(index);
     if (!pairs_.has_object(index) || pairs_.dormancy().dormant.test(index)) {
@@ -62,7 +62,7 @@ bool HiddenStates::keep(std::uint32_t index) {
     return true;
 }
 
-bool HiddenStates::encode(std::uint32_t index, Version complete, State& state) {
+bool HiddenStates::encode(ObjectIndex index, Version complete, State& state) {
     ChangelistState& object = objects_.at(index)->changelist_state();
     if (packets_.sent().has_initial(index) || is_any_initial_waiting(index)) {
         pairs_.owe_what_is_initial(index);  // it may not arrive, or was never sent
@@ -71,7 +71,7 @@ bool HiddenStates::encode(std::uint32_t index, Version complete, State& state) {
     // With values that are on their way as bunches: they may have changed since.
     ChangeMask& owed = context_.scratch.owed;
     object.collect_owed(position, pairs_.passing_of(index), owed);
-    const DeltaStates* deltas = pairs_.deltas_of(index);
+    const DeltaStates* deltas = pairs_.deltas_of(pairs_.ref(index));
     if (deltas != nullptr) {
         deltas->remove_held(object, owed);
     }
@@ -95,7 +95,7 @@ bool HiddenStates::encode(std::uint32_t index, Version complete, State& state) {
     return true;
 }
 
-bool HiddenStates::is_any_initial_waiting(std::uint32_t index) const {
+bool HiddenStates::is_any_initial_waiting(ObjectIndex index) const {
     const PairExtra* const extra = pairs_.find_extra(index);
     bool is_any = false;
     if (extra != nullptr) {
@@ -106,7 +106,7 @@ bool HiddenStates::is_any_initial_waiting(std::uint32_t index) const {
     return is_any;
 }
 
-SendOutcome HiddenStates::write_with_open(std::uint32_t index) {
+SendOutcome HiddenStates::write_with_open(ObjectIndex index) {
     const State* const state = find(index);
     // What else is under way on the channel comes after the block, and is older.
     const bool is_open_alone = bunch_count(pairs_[index]) == 1;
@@ -123,7 +123,7 @@ SendOutcome HiddenStates::write_with_open(std::uint32_t index) {
         }
         PacketBuilder& builder = packets_.builder();
         if (state->array_steps <= builder.array_steps_left() &&
-            builder.add_block(ObjectStore::channel_of(index), block_has_length(pairs_[index]),
+            builder.add_block(channel_of(index), block_has_length(pairs_[index]),
                               {state->block.data(), state->block.size()})) {
             builder.spend_array_steps(state->array_steps);
             return SendOutcome::Done;
@@ -132,7 +132,7 @@ SendOutcome HiddenStates::write_with_open(std::uint32_t index) {
     return SendOutcome::Done;  // larger than a packet: it goes ahead of the call
 }
 
-bool HiddenStates::is_at_rest(std::uint32_t index) const noexcept {
+bool HiddenStates::is_at_rest(ObjectIndex index) const noexcept {
     switch (channel_state(pairs_[index])) {
         case ChannelState::Open:
             return bunch_count(pairs_[index]) == 0;
@@ -143,12 +143,12 @@ bool HiddenStates::is_at_rest(std::uint32_t index) const noexcept {
     }
 }
 
-const HiddenStates::State* HiddenStates::find(std::uint32_t index) const noexcept {
+const HiddenStates::State* HiddenStates::find(ObjectIndex index) const noexcept {
     const auto found = states_.find(index);
     return found == states_.end() ? nullptr : &found->second;
 }
 
-void HiddenStates::send_ahead(std::uint32_t index) {
+void HiddenStates::send_ahead(ObjectIndex index) {
     REPLAYOUT_ASSERT(is_at_rest(index) && channel_state(pairs_[index]) == ChannelState::Open);
     const Vector<std::byte>& block = states_.at(index).block;
     const std::uint32_t fragments = packets_.reliable().fragment_count(block.size());
@@ -158,7 +158,7 @@ void HiddenStates::send_ahead(std::uint32_t index) {
     }
     PairExtra& extra = pairs_.extra_of(index);
     BunchHeader header;
-    header.channel = ObjectStore::channel_of(index);
+    header.channel = channel_of(index);
     const std::uint32_t count =
         queue_bunch(packets_.reliable(), pairs_.edit(index), header, extra.next_sequence,
                     {block.data(), block.size()}, {BunchTag::Kind::HiddenState, index, 0});
@@ -166,7 +166,7 @@ void HiddenStates::send_ahead(std::uint32_t index) {
     forget(index);
 }
 
-void HiddenStates::forget(std::uint32_t index) noexcept {
+void HiddenStates::forget(ObjectIndex index) noexcept {
     const auto found = states_.find(index);
     if (found != states_.end()) {
         bytes_ -= found->second.block.size();

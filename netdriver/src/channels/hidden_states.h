@@ -49,27 +49,27 @@ class HiddenStates {
 
     /// Keeps what calls need of the object, as of now. False, and nothing is kept: it is larger
     /// than bunch_bytes_max, or all that is kept would exceed reliable_waiting_bytes_max.
-    [[nodiscard]] bool keep(std::uint32_t index);
+    [[nodiscard]] bool keep(ObjectIndex index);
     /// Nothing that was sent on the object's channel may still change the object: the channel is
     /// open, or closed because the object is dormant.
-    [[nodiscard]] bool is_at_rest(std::uint32_t index) const noexcept;
+    [[nodiscard]] bool is_at_rest(ObjectIndex index) const noexcept;
     /// Null: calls need nothing of the object, or the client has it.
-    [[nodiscard]] const State* find(std::uint32_t index) const noexcept;
+    [[nodiscard]] const State* find(ObjectIndex index) const noexcept;
     /// The object's open was lost, and was just written once more: writes what calls need of the
     /// object behind it, so that the client does not begin without it. NoRoom: not in this flush.
-    [[nodiscard]] SendOutcome write_with_open(std::uint32_t index);
+    [[nodiscard]] SendOutcome write_with_open(ObjectIndex index);
     /// It does not fit beside a call. Queues it as a bunch if there is room, and keeps it no
     /// longer. Requires is_at_rest(), and an open channel.
-    void send_ahead(std::uint32_t index);
-    void forget(std::uint32_t index) noexcept;
+    void send_ahead(ObjectIndex index);
+    void forget(ObjectIndex index) noexcept;
 
   private:
     /// A call that was not delivered needs the object as of a later version than `complete`.
-    [[nodiscard]] bool is_needed(std::uint32_t index, Version complete) const noexcept;
+    [[nodiscard]] bool is_needed(ObjectIndex index, Version complete) const noexcept;
     /// A value that is sent only at first waits for its turn.
-    [[nodiscard]] bool is_any_initial_waiting(std::uint32_t index) const;
+    [[nodiscard]] bool is_any_initial_waiting(ObjectIndex index) const;
     /// Encodes what the client may lack. False: it exceeds bunch_bytes_max.
-    [[nodiscard]] bool encode(std::uint32_t index, Version complete, State& state);
+    [[nodiscard]] bool encode(ObjectIndex index, Version complete, State& state);
 
     const ObjectStore& objects_;
     ConnectionPairs& pairs_;
@@ -80,8 +80,8 @@ class HiddenStates {
     SendContext& context_;
     const NetConfig& config_;
     MemoryResource* resource_;
-    FlatMap<std::uint32_t, State> states_;  // by object index
-    std::size_t bytes_ = 0;                 // of all blocks
+    FlatMap<ObjectIndex, State> states_;  // by object index
+    std::size_t bytes_ = 0;               // of all blocks
 };
 
 }  // namespace replayout

@@ -16,18 +16,18 @@ LeavingChannels::LeavingChannels(const ObjectStore& objects, ConnectionPairs& pa
       hidden_states_(hidden_states),
       stats_(stats),
       timeout_ms_(config.close_waits_for_calls_ms),
-      leaving_(Allocator<std::pair<std::uint32_t, Leaving>>(&memory.pairs)),
+      leaving_(Allocator<std::pair<ObjectIndex, Leaving>>(&memory.pairs)),
       waiting_(&memory.scratch),
-      ready_(Allocator<std::uint32_t>(&memory.scratch)),
+      ready_(Allocator<ObjectIndex>(&memory.scratch)),
       dropped_(Allocator<DroppedCalls>(&memory.scratch)),
-      returned_(Allocator<std::uint32_t>(&memory.scratch)) {}
+      returned_(Allocator<ObjectIndex>(&memory.scratch)) {}
 
-bool LeavingChannels::must_wait(std::uint32_t index) const noexcept {
+bool LeavingChannels::must_wait(ObjectIndex index) const noexcept {
     return !calls_.is_idle() && pairs_.has_object(index) &&
-           calls_.reliable_count(ObjectStore::channel_of(index)) > 0;
+           calls_.reliable_count(channel_of(index)) > 0;
 }
 
-void LeavingChannels::leave(std::uint32_t index, ChannelCloseReason reason) {
+void LeavingChannels::leave(ObjectIndex index, ChannelCloseReason reason) {
     pairs_.grow();
     const bool was_leaving = is_leaving(index);
     if (was_leaving || pairs_.has_object(index)) {
@@ -50,7 +50,7 @@ void LeavingChannels::leave(std::uint32_t index, ChannelCloseReason reason) {
     pairs_.dormancy().irrelevant.insert(index);
 }
 
-bool LeavingChannels::leave_hidden(std::uint32_t index) {
+bool LeavingChannels::leave_hidden(ObjectIndex index) {
     const bool is_kept = hidden_states_.keep(index);
     if (pairs_.has_object(index)) {
         pairs_.dormancy().frozen.insert(index);
@@ -61,19 +61,19 @@ bool LeavingChannels::leave_hidden(std::uint32_t index) {
     return is_kept;
 }
 
-void LeavingChannels::return_later(std::uint32_t index) {
+void LeavingChannels::return_later(ObjectIndex index) {
     REPLAYOUT_ASSERT(is_leaving(index));
     pairs_.dormancy().returning.insert(index);
 }
 
-void LeavingChannels::forget_return(std::uint32_t index) {
+void LeavingChannels::forget_return(ObjectIndex index) {
     if (pairs_.dormancy().returning.test(index)) {
         pairs_.dormancy().returning.clear(index);
-        stats_.calls_dropped += calls_.drop_next(ObjectStore::channel_of(index));
+        stats_.calls_dropped += calls_.drop_next(channel_of(index));
     }
 }
 
-void LeavingChannels::forget(std::uint32_t index) {
+void LeavingChannels::forget(ObjectIndex index) {
     if (is_leaving(index)) {
         forget_return(index);
         hidden_states_.forget(index);
@@ -83,7 +83,7 @@ void LeavingChannels::forget(std::uint32_t index) {
     }
 }
 
-std::uint32_t LeavingChannels::top_of(std::uint32_t index) const noexcept {
+ObjectIndex LeavingChannels::top_of(ObjectIndex index) const noexcept {
     while (objects_.is_part(index) && is_leaving(objects_.at(index)->family().outer)) {
         index = objects_.at(index)->family().outer;
     }
@@ -97,21 +97,21 @@ std::span<const LeavingChannels::DroppedCalls> LeavingChannels::close_ready() {
         return {};
     }
     for (const OutgoingCall& call : calls_.calls()) {
-        const std::uint32_t index = ObjectStore::index_of(call.channel);
+        const ObjectIndex index = slot_of(call.channel);
         if (call.is_reliable && !call.is_for_next && is_leaving(index)) {
             waiting_.insert(top_of(index));
         }
     }
     ready_.clear();
     for (const auto& [index, leaving] : leaving_) {
-        const std::uint32_t top = top_of(index);
+        const ObjectIndex top = top_of(index);
         const bool is_over = calls_.now() >= leaving.since.plus_milliseconds(timeout_ms_);
         if (is_over || !waiting_.test(top)) {
             waiting_.erase(top);
             ready_.push_back(top);
         }
     }
-    for (const std::uint32_t index : ready_) {
+    for (const ObjectIndex index : ready_) {
         if (is_leaving(index)) {
             close_family(index);
         }
@@ -120,7 +120,7 @@ std::span<const LeavingChannels::DroppedCalls> LeavingChannels::close_ready() {
     return {dropped_.data(), dropped_.size()};
 }
 
-std::span<const LeavingChannels::DroppedCalls> LeavingChannels::close_now(std::uint32_t index) {
+std::span<const LeavingChannels::DroppedCalls> LeavingChannels::close_now(ObjectIndex index) {
     dropped_.clear();
     returned_.clear();
     if (is_leaving(index)) {
@@ -129,17 +129,16 @@ std::span<const LeavingChannels::DroppedCalls> LeavingChannels::close_now(std::u
     return {dropped_.data(), dropped_.size()};
 }
 
-void LeavingChannels::close_family(std::uint32_t index) {
-    std::uint32_t part = objects_.first_part_of(index);
-    for (; part != ObjectStore::no_index; part = objects_.at(part)->family().next) {
+void LeavingChannels::close_family(ObjectIndex index) {
+    objects_.for_each_part(index, [&](ObjectIndex part) {
         if (is_leaving(part)) {
             close_family(part);
         }
-    }
+    });
     const auto leaving = leaving_.find(index);
     const ChannelCloseReason reason = leaving->second.reason;
     leaving_.erase(leaving);
-    if (const std::uint32_t count = calls_.reliable_count(ObjectStore::channel_of(index))) {
+    if (const std::uint32_t count = calls_.reliable_count(channel_of(index))) {
         dropped_.push_back({index, count});
     }
     if (pairs_.dormancy().returning.test(index)) {

@@ -35,7 +35,7 @@ class LeavingChannels {
   public:
     /// An object that went, and how many of its reliable calls were dropped.
     struct DroppedCalls {
-        std::uint32_t index = 0;
+        ObjectIndex index{};
         std::uint32_t count = 0;
     };
 
@@ -45,29 +45,29 @@ class LeavingChannels {
 
     /// The client has the object, or is being sent it, and reliable calls of it are on their way.
     /// O(calls).
-    [[nodiscard]] bool must_wait(std::uint32_t index) const noexcept;
+    [[nodiscard]] bool must_wait(ObjectIndex index) const noexcept;
     /// The client loses the object of that slot, after the reliable calls of its family. If the
     /// client does not have it, it goes at once.
-    void leave(std::uint32_t index, ChannelCloseReason reason);
+    void leave(ObjectIndex index, ChannelCloseReason reason);
     /// The same of an object that is hidden. False: what its calls need is more than is kept, and
     /// it should go at once.
-    [[nodiscard]] bool leave_hidden(std::uint32_t index);
+    [[nodiscard]] bool leave_hidden(ObjectIndex index);
     /// The client is to have the object again after the close, with the calls that are made from
     /// now on.
-    void return_later(std::uint32_t index);
+    void return_later(ObjectIndex index);
     /// Takes return_later() back.
-    void forget_return(std::uint32_t index);
+    void forget_return(ObjectIndex index);
     /// The channel of that slot closes by itself.
-    void forget(std::uint32_t index);
+    void forget(ObjectIndex index);
 
     /// In each flush, before anything is sent: closes the channels of those that need not wait any
     /// more. Returns what was dropped, on loan until the next time.
     [[nodiscard]] std::span<const DroppedCalls> close_ready();
     /// Closes one at once, with its family.
-    [[nodiscard]] std::span<const DroppedCalls> close_now(std::uint32_t index);
+    [[nodiscard]] std::span<const DroppedCalls> close_now(ObjectIndex index);
     /// The objects that were closed and that the client is to have again; on loan until the next
     /// time.
-    [[nodiscard]] std::span<const std::uint32_t> returned() const noexcept {
+    [[nodiscard]] std::span<const ObjectIndex> returned() const noexcept {
         return {returned_.data(), returned_.size()};
     }
     [[nodiscard]] bool is_empty() const noexcept { return leaving_.empty(); }
@@ -78,13 +78,13 @@ class LeavingChannels {
         ChannelCloseReason reason = ChannelCloseReason::Destroyed;
     };
 
-    [[nodiscard]] bool is_leaving(std::uint32_t index) const noexcept {
+    [[nodiscard]] bool is_leaving(ObjectIndex index) const noexcept {
         return pairs_.dormancy().leaving.test(index);
     }
     /// The outermost of its family that leaves with it.
-    [[nodiscard]] std::uint32_t top_of(std::uint32_t index) const noexcept;
+    [[nodiscard]] ObjectIndex top_of(ObjectIndex index) const noexcept;
     /// All that leaves with it, inner before outer.
-    void close_family(std::uint32_t index);
+    void close_family(ObjectIndex index);
 
     const ObjectStore& objects_;
     ConnectionPairs& pairs_;
@@ -93,11 +93,11 @@ class LeavingChannels {
     HiddenStates& hidden_states_;
     NetStats& stats_;
     std::uint32_t timeout_ms_;
-    FlatMap<std::uint32_t, Leaving> leaving_;  // by object index
-    BitRow waiting_;                           // scratch: of the outermost, those that wait
-    Vector<std::uint32_t> ready_;              // scratch
+    FlatMap<ObjectIndex, Leaving> leaving_;  // by object index
+    BitRow waiting_;                         // scratch: of the outermost, those that wait
+    Vector<ObjectIndex> ready_;              // scratch
     Vector<DroppedCalls> dropped_;
-    Vector<std::uint32_t> returned_;
+    Vector<ObjectIndex> returned_;
 };
 
 }  // namespace replayout

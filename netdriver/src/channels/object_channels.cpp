@@ -12,15 +12,15 @@ namespace replayout {
 
 namespace {
 
-[[nodiscard]] BunchHeader open_header(std::uint32_t index) noexcept {
+[[nodiscard]] BunchHeader open_header(ObjectIndex index) noexcept {
     BunchHeader header;
-    header.channel = ObjectStore::channel_of(index);
+    header.channel = channel_of(index);
     header.is_open = true;
     return header;
 }
 
 /// What the open of an object takes of a packet.
-[[nodiscard]] std::size_t open_bytes(std::uint32_t index, const OpenPayload& payload) noexcept {
+[[nodiscard]] std::size_t open_bytes(ObjectIndex index, const OpenPayload& payload) noexcept {
     BunchHeader header = open_header(index);
     header.payload_bytes = static_cast<std::uint32_t>(payload.bytes().size());
     return bunch_header_bytes(header) + header.payload_bytes;
@@ -45,16 +45,16 @@ ObjectChannels::ObjectChannels(const ObjectStore& objects, ConnectionPairs& pair
       incoming_calls_(incoming_calls),
       stats_(stats),
       peer_(peer),
-      removed_(Allocator<std::pair<std::uint32_t, RemovedObject>>(&memory.pairs)),
-      frozen_roles_(Allocator<std::pair<std::uint32_t, ObjectRole>>(&memory.pairs)) {}
+      removed_(Allocator<std::pair<ObjectIndex, RemovedObject>>(&memory.pairs)),
+      frozen_roles_(Allocator<std::pair<ObjectIndex, ObjectRole>>(&memory.pairs)) {}
 
-void ObjectChannels::queue_open(std::uint32_t index, const OpenPayload& payload) {
+void ObjectChannels::queue_open(ObjectIndex index, const OpenPayload& payload) {
     queue_bunch(packets_.reliable(), pairs_.edit(index), open_header(index),
                 packets_.first_sequence(), payload.bytes(), {BunchTag::Kind::Open, index, 0});
     ++stats_.channels_opened;
 }
 
-std::uint16_t ObjectChannels::end_messages(std::uint32_t index) {
+std::uint16_t ObjectChannels::end_messages(ObjectIndex index) {
     const PairExtra* const extra = pairs_.find_extra(index);
     if (extra != nullptr) {
         // Of one that went out whole, nothing goes again.
@@ -63,8 +63,7 @@ std::uint16_t ObjectChannels::end_messages(std::uint32_t index) {
                 {BunchTag::Kind::Value, index, value.handles.handle_begin});
         });
     }
-    const std::uint32_t abandoned =
-        packets_.reliable().abandon_unsent(ObjectStore::channel_of(index));
+    const std::uint32_t abandoned = packets_.reliable().abandon_unsent(channel_of(index));
     drop_bunches(pairs_.edit(index), abandoned);
     if (extra == nullptr) {
         REPLAYOUT_ASSERT(abandoned == 0);
@@ -75,17 +74,17 @@ std::uint16_t ObjectChannels::end_messages(std::uint32_t index) {
     return sequence;
 }
 
-void ObjectChannels::stop_incoming_calls(std::uint32_t index) {
+void ObjectChannels::stop_incoming_calls(ObjectIndex index) {
     // The client counts as taken what arrives from now on, so nothing may wait for it here.
-    stats_.calls_dropped += incoming_calls_.stop(ObjectStore::channel_of(index));
+    stats_.calls_dropped += incoming_calls_.stop(channel_of(index));
 }
 
-void ObjectChannels::queue_close(std::uint32_t index, std::uint16_t sequence,
+void ObjectChannels::queue_close(ObjectIndex index, std::uint16_t sequence,
                                  ChannelCloseReason reason) {
     stop_incoming_calls(index);
     const std::array<std::byte, close_payload_bytes> payload = {static_cast<std::byte>(reason)};
     BunchHeader header;
-    header.channel = ObjectStore::channel_of(index);
+    header.channel = channel_of(index);
     header.is_close = true;
     queue_bunch(packets_.reliable(), pairs_.edit(index), header, sequence, payload,
                 {BunchTag::Kind::Close, index, 0});
@@ -93,7 +92,7 @@ void ObjectChannels::queue_close(std::uint32_t index, std::uint16_t sequence,
     ++closing_count_;
 }
 
-void ObjectChannels::close_object(std::uint32_t index, ChannelCloseReason reason) {
+void ObjectChannels::close_object(ObjectIndex index, ChannelCloseReason reason) {
     pairs_.grow();
     values_.forget_object(index);
     const ChannelState state = channel_state(pairs_[index]);
@@ -107,7 +106,7 @@ void ObjectChannels::close_object(std::uint32_t index, ChannelCloseReason reason
     }
     pairs_.dormancy().closed(index);
     part_notices_.forget_object(index);
-    stats_.calls_dropped += calls_.close_channel(ObjectStore::channel_of(index));
+    stats_.calls_dropped += calls_.close_channel(channel_of(index));
     const bool has_channel = state == ChannelState::OpenSent || state == ChannelState::Open;
     if (!has_channel) {
         if (is_kept) {
@@ -124,7 +123,7 @@ void ObjectChannels::close_object(std::uint32_t index, ChannelCloseReason reason
     }
 }
 
-void ObjectChannels::set_relevant(std::uint32_t index, bool is_relevant) {
+void ObjectChannels::set_relevant(ObjectIndex index, bool is_relevant) {
     if (is_relevant == !pairs_.dormancy().irrelevant.test(index)) {
         return;
     }
@@ -142,28 +141,28 @@ void ObjectChannels::set_relevant(std::uint32_t index, bool is_relevant) {
     }
 }
 
-bool ObjectChannels::has_outer_for_certain(std::uint32_t index) const noexcept {
+bool ObjectChannels::has_outer_for_certain(ObjectIndex index) const noexcept {
     if (!objects_.is_part(index)) {
         return true;
     }
-    const std::uint32_t outer = objects_.at(index)->family().outer;
+    const ObjectIndex outer = objects_.at(index)->family().outer;
     return pairs_.dormancy().kept.test(outer) || channel_state(pairs_[outer]) == ChannelState::Open;
 }
 
-bool ObjectChannels::is_outer_ready(std::uint32_t index) const noexcept {
+bool ObjectChannels::is_outer_ready(ObjectIndex index) const noexcept {
     if (has_outer_for_certain(index) || pairs_.dormancy().kept.test(index)) {
         return true;
     }
-    const std::uint32_t outer = objects_.at(index)->family().outer;
+    const ObjectIndex outer = objects_.at(index)->family().outer;
     return channel_state(pairs_[outer]) == ChannelState::OpenSent &&
            packets_.opens().contains(outer);
 }
 
-bool ObjectChannels::has_part_for_certain(std::uint32_t index) const noexcept {
+bool ObjectChannels::has_part_for_certain(ObjectIndex index) const noexcept {
     return pairs_.has_object(index) && has_outer_for_certain(index);
 }
 
-std::uint64_t ObjectChannels::name_key_of(std::uint32_t index) const noexcept {
+std::uint64_t ObjectChannels::name_key_of(ObjectIndex index) const noexcept {
     if (!objects_.is_named(index)) {
         return 0;
     }
@@ -173,26 +172,26 @@ std::uint64_t ObjectChannels::name_key_of(std::uint32_t index) const noexcept {
     return stable_name_key(outer, stable_name_of(info.spawn_record()));
 }
 
-void ObjectChannels::note_closing_name(std::uint32_t index) {
+void ObjectChannels::note_closing_name(ObjectIndex index) {
     if (const std::uint64_t key = name_key_of(index); key != 0) {
         closing_names_.add(index, key);
     }
 }
 
-bool ObjectChannels::is_name_taken(std::uint32_t index) const noexcept {
+bool ObjectChannels::is_name_taken(ObjectIndex index) const noexcept {
     // One that is leaving is the object of that name itself.
     return !closing_names_.is_empty() && !pairs_.dormancy().leaving.test(index) &&
            closing_names_.contains(name_key_of(index));
 }
 
-void ObjectChannels::begin(std::uint32_t index) {
+void ObjectChannels::begin(ObjectIndex index) {
     if (!pairs_.dormancy().kept.test(index)) {
         part_notices_.object_opened(index);
     }
     pairs_.begin(index);
 }
 
-OpenPayload ObjectChannels::open_payload_of(std::uint32_t index) const noexcept {
+OpenPayload ObjectChannels::open_payload_of(ObjectIndex index) const noexcept {
     const NetworkObjectInfo& info = *objects_.at(index);
     const auto frozen = frozen_roles_.find(index);
     ObjectRole role;
@@ -204,9 +203,9 @@ OpenPayload ObjectChannels::open_payload_of(std::uint32_t index) const noexcept 
     return {info.guid(), info.layout_number(), role, &info.spawn_record()};
 }
 
-SendOutcome ObjectChannels::open_channel(std::uint32_t index) {
+SendOutcome ObjectChannels::open_channel(ObjectIndex index) {
     if (!is_outer_ready(index)) {
-        const std::uint32_t outer = objects_.at(index)->family().outer;
+        const ObjectIndex outer = objects_.at(index)->family().outer;
         const bool may_open = channel_state(pairs_[outer]) == ChannelState::Closed &&
                               !pairs_.dormancy().is_resting(outer);
         return may_open ? open_channel(outer) : SendOutcome::Done;
@@ -221,7 +220,7 @@ SendOutcome ObjectChannels::open_channel(std::uint32_t index) {
     // Once it is queued it must go out: a client drops blocks that come before it. Its parts go
     // with it, if one packet can hold them all.
     std::size_t all_bytes = open_bytes(index, payload);
-    objects_.for_each_in_family(index, [&](std::uint32_t part) {
+    objects_.for_each_in_family(index, [&](ObjectIndex part) {
         const bool is_to_open =
             pairs_.pending().test(part) && channel_state(pairs_[part]) == ChannelState::Closed;
         all_bytes += part != index && is_to_open ? open_bytes(part, open_payload_of(part)) : 0;
@@ -239,8 +238,8 @@ SendOutcome ObjectChannels::open_channel(std::uint32_t index) {
     return SendOutcome::Done;
 }
 
-void ObjectChannels::open_parts(std::uint32_t index) {
-    for (std::uint32_t part = objects_.first_part_of(index); part != ObjectStore::no_index;
+void ObjectChannels::open_parts(ObjectIndex index) {
+    for (ObjectIndex part = objects_.first_part_of(index); part != no_object;
          part = objects_.at(part)->family().next) {
         if (!pairs_.pending().test(part) || channel_state(pairs_[part]) != ChannelState::Closed ||
             is_name_taken(part)) {
@@ -281,14 +280,13 @@ bool ObjectChannels::bunch_delivered(const BunchTag& tag) {
     return true;
 }
 
-void ObjectChannels::open_delivered(std::uint32_t index) {
+void ObjectChannels::open_delivered(ObjectIndex index) {
     set_channel_state(pairs_.edit(index), ChannelState::Open);
     values_.object_mapped(index);
     values_.resume_values(index);  // those that arrived before it
     // Parts whose open arrived first: the client opens them only now. What it threw away of them is
     // owed since this open went out again.
-    for (std::uint32_t part = objects_.first_part_of(index); part != ObjectStore::no_index;
-         part = objects_.at(part)->family().next) {
+    objects_.for_each_part(index, [&](ObjectIndex part) {
         if (pairs_.dormancy().awaits_outer.test(part)) {
             pairs_.dormancy().awaits_outer.clear(part);
             if (PairValidator* validator = pairs_.validator()) {
@@ -296,12 +294,12 @@ void ObjectChannels::open_delivered(std::uint32_t index) {
             }
             open_delivered(part);
         }
-    }
+    });
 }
 
-void ObjectChannels::finish_close(std::uint32_t index) {
-    incoming_calls_.channel_closed(ObjectStore::channel_of(index));
-    calls_.channel_closed(ObjectStore::channel_of(index));
+void ObjectChannels::finish_close(ObjectIndex index) {
+    incoming_calls_.channel_closed(channel_of(index));
+    calls_.channel_closed(channel_of(index));
     --closing_count_;
     ++stats_.channels_closed;
     if (finish_dormant_close(index)) {
@@ -324,7 +322,7 @@ void ObjectChannels::bunch_lost(const BunchTag& tag) {
     pairs_.owe_everything(tag.object_index);
 }
 
-void ObjectChannels::remove_dormant(std::uint32_t index, ChannelCloseReason reason) {
+void ObjectChannels::remove_dormant(ObjectIndex index, ChannelCloseReason reason) {
     pairs_.erase_extra(index);
     pairs_.erase_deltas(index);
     pairs_.pending().clear(index);
@@ -341,13 +339,13 @@ void ObjectChannels::remove_dormant(std::uint32_t index, ChannelCloseReason reas
     }
 }
 
-void ObjectChannels::destroy_kept(std::uint32_t index, const RemovedObject& removed) {
+void ObjectChannels::destroy_kept(ObjectIndex index, const RemovedObject& removed) {
     (void)pairs_.reset(index);
     queue_open(index, OpenPayload(removed.guid, removed.layout_number, removed.role, nullptr));
     queue_close(index, packets_.sequence_behind_open(), removed.reason);
 }
 
-bool ObjectChannels::finish_dormant_close(std::uint32_t index) {
+bool ObjectChannels::finish_dormant_close(ObjectIndex index) {
     if (pairs_.dormancy().kept.test(index)) {
         set_channel_state(pairs_.edit(index), ChannelState::Closed);  // pending, if it was woken
         pairs_.placed().erase(index);
@@ -365,7 +363,7 @@ bool ObjectChannels::finish_dormant_close(std::uint32_t index) {
 }
 
 CallableState ObjectChannels::callable(ChannelIndex channel) const noexcept {
-    const std::uint32_t index = ObjectStore::index_of(channel);
+    const ObjectIndex index = slot_of(channel);
     if (channel.is_control() || !pairs_.contains(index)) {
         return CallableState::No;
     }

@@ -48,13 +48,13 @@ class ObjectChannels {
     /// Opens the channel of the object, with parts of it as far as the packet has room for them.
     /// Where its outer must come first, that is opened; Done, and the object's is still closed. So
     /// it is where another object of its stable name has to go first.
-    [[nodiscard]] SendOutcome open_channel(std::uint32_t index);
+    [[nodiscard]] SendOutcome open_channel(ObjectIndex index);
     /// The client is to have the object no more.
-    void close_object(std::uint32_t index, ChannelCloseReason reason);
+    void close_object(ObjectIndex index, ChannelCloseReason reason);
     /// The object's channel is to close: from now on the server takes no call of the client on it.
-    void stop_incoming_calls(std::uint32_t index);
+    void stop_incoming_calls(ObjectIndex index);
     /// The close alone: of a channel that is open, to which nothing more is to be said.
-    void queue_close(std::uint32_t index, ChannelCloseReason reason) {
+    void queue_close(ObjectIndex index, ChannelCloseReason reason) {
         if (reason == ChannelCloseReason::TearOff) {
             note_closing_name(index);
         }
@@ -62,29 +62,29 @@ class ObjectChannels {
     }
     /// The object's channel is about to close. Until then the client may find the object under its
     /// stable name when another object of that name opens.
-    void note_closing_name(std::uint32_t index);
+    void note_closing_name(ObjectIndex index);
     /// Whether the client is to have the object. A dormant state is to be applied again.
-    void set_relevant(std::uint32_t index, bool is_relevant);
+    void set_relevant(ObjectIndex index, bool is_relevant);
 
     /// Of an object's channel. True: it is not about to close, so who sent the bunch may go on.
     [[nodiscard]] bool bunch_delivered(const BunchTag& tag);
     void bunch_lost(const BunchTag& tag);
 
     /// The client has the outer of a subobject, or will have it first.
-    [[nodiscard]] bool is_outer_ready(std::uint32_t index) const noexcept;
+    [[nodiscard]] bool is_outer_ready(ObjectIndex index) const noexcept;
     /// No other object has to come, or to go, before the channel may be opened.
-    [[nodiscard]] bool may_open(std::uint32_t index) const noexcept {
+    [[nodiscard]] bool may_open(ObjectIndex index) const noexcept {
         return is_outer_ready(index) && !is_name_taken(index);
     }
     /// The other end lets no more opens wait than are under way, or not this one.
-    [[nodiscard]] bool is_held_back(std::uint32_t index) const noexcept {
+    [[nodiscard]] bool is_held_back(ObjectIndex index) const noexcept {
         return is_held_back(open_payload_of(index));
     }
     /// The client has a subobject, or will have it before it hears of a close.
-    [[nodiscard]] bool has_part_for_certain(std::uint32_t index) const noexcept;
+    [[nodiscard]] bool has_part_for_certain(ObjectIndex index) const noexcept;
     /// The object is hidden, and its role for the client changes. If its channel opens once more
     /// for calls, its open says what the role was before.
-    void freeze_role(std::uint32_t index, const ObjectFacts& before) {
+    void freeze_role(ObjectIndex index, const ObjectFacts& before) {
         frozen_roles_.try_emplace(index, before.role_of(peer_));
     }
     [[nodiscard]] CallableState callable(ChannelIndex channel) const noexcept;
@@ -92,31 +92,31 @@ class ObjectChannels {
     [[nodiscard]] bool is_idle() const noexcept { return closing_count_ == 0; }
 
   private:
-    [[nodiscard]] bool has_outer_for_certain(std::uint32_t index) const noexcept;
+    [[nodiscard]] bool has_outer_for_certain(ObjectIndex index) const noexcept;
     /// Of its stable name; 0: it has none.
-    [[nodiscard]] std::uint64_t name_key_of(std::uint32_t index) const noexcept;
+    [[nodiscard]] std::uint64_t name_key_of(ObjectIndex index) const noexcept;
     /// The client still has another object of its name.
-    [[nodiscard]] bool is_name_taken(std::uint32_t index) const noexcept;
+    [[nodiscard]] bool is_name_taken(ObjectIndex index) const noexcept;
     /// Its channel is about to open.
-    void begin(std::uint32_t index);
-    [[nodiscard]] OpenPayload open_payload_of(std::uint32_t index) const noexcept;
+    void begin(ObjectIndex index);
+    [[nodiscard]] OpenPayload open_payload_of(ObjectIndex index) const noexcept;
     [[nodiscard]] bool is_held_back(const OpenPayload& payload) const noexcept {
         return !packets_.reliable().has_room_for(Share::Objects, payload.bytes().size());
     }
     /// Opens parts of an object behind it, as far as the packet has room for them.
-    void open_parts(std::uint32_t index);
-    void queue_open(std::uint32_t index, const OpenPayload& payload);
-    void open_delivered(std::uint32_t index);
+    void open_parts(ObjectIndex index);
+    void queue_open(ObjectIndex index, const OpenPayload& payload);
+    void open_delivered(ObjectIndex index);
     /// What did not go out by now comes too late. What lies beside the pair is forgotten. Returns
     /// the sequence of the channel's last bunch.
-    [[nodiscard]] std::uint16_t end_messages(std::uint32_t index);
-    void queue_close(std::uint32_t index, std::uint16_t sequence, ChannelCloseReason reason);
-    void finish_close(std::uint32_t index);
+    [[nodiscard]] std::uint16_t end_messages(ObjectIndex index);
+    void queue_close(ObjectIndex index, std::uint16_t sequence, ChannelCloseReason reason);
+    void finish_close(ObjectIndex index);
     /// The dormant object of that slot is about to be removed.
-    void remove_dormant(std::uint32_t index, ChannelCloseReason reason);
-    void destroy_kept(std::uint32_t index, const RemovedObject& removed);
+    void remove_dormant(ObjectIndex index, ChannelCloseReason reason);
+    void destroy_kept(ObjectIndex index, const RemovedObject& removed);
     /// False: the channel is free.
-    [[nodiscard]] bool finish_dormant_close(std::uint32_t index);
+    [[nodiscard]] bool finish_dormant_close(ObjectIndex index);
 
     const ObjectStore& objects_;
     ConnectionPairs& pairs_;
@@ -129,8 +129,8 @@ class ObjectChannels {
     RemoteFunctionReceiver& incoming_calls_;
     NetStats& stats_;
     PeerId peer_;
-    FlatMap<std::uint32_t, RemovedObject> removed_;    // by object index
-    FlatMap<std::uint32_t, ObjectRole> frozen_roles_;  // as at the hide, if they changed since
+    FlatMap<ObjectIndex, RemovedObject> removed_;    // by object index
+    FlatMap<ObjectIndex, ObjectRole> frozen_roles_;  // as at the hide, if they changed since
     std::uint32_t closing_count_ = 0;
 };
 

@@ -19,7 +19,7 @@ PartNoticeSender::PartNoticeSender(const ObjectStore& objects, ConnectionPairs& 
       config_(config),
       notices_(&memory.pairs) {}
 
-void PartNoticeSender::object_opened(std::uint32_t index) {
+void PartNoticeSender::object_opened(ObjectIndex index) {
     if (objects_.destroyed_parts_of(index) != nullptr) {
         notices_.add(index, 0);
     }
@@ -37,7 +37,7 @@ void PartNoticeSender::send_part_notices() {
     const auto room = std::span(message).first(fragment_bytes(config_.packet_bytes_max));
     PartNotices::Map& entries = notices_.entries();
     for (auto entry = entries.begin(); entry != entries.end();) {
-        const std::uint32_t index = entry->first;
+        const ObjectIndex index = entry->first;
         const DestroyedNames* names = objects_.destroyed_parts_of(index);
         PartNotices::Entry& notice = entry->second;
         const ChannelState channel = channel_state(pairs_[index]);
@@ -78,7 +78,7 @@ void PartNoticeSender::send_part_notices() {
             ++notice.next;
         }
         BunchHeader header;
-        header.channel = ObjectStore::channel_of(index);
+        header.channel = channel_of(index);
         header.is_message = true;
         const std::uint16_t sequence = pairs_.extra_of(index).take_message_sequence();
         queue_bunch(packets_.reliable(), pairs_.edit(index), header, sequence, writer.bytes(),

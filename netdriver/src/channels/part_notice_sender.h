@@ -24,21 +24,21 @@ class PartNoticeSender {
 
     /// The names from `place` on, of the destroyed parts of an outer that the client has, are to be
     /// told.
-    void add(std::uint32_t outer, std::size_t place) { notices_.add(outer, place); }
+    void add(ObjectIndex outer, std::size_t place) { notices_.add(outer, place); }
     /// There is a part of the name at `place` again; no_place: nothing happens.
-    void forget_name(std::uint32_t outer, std::size_t place) noexcept {
+    void forget_name(ObjectIndex outer, std::size_t place) noexcept {
         notices_.forget(outer, place);
     }
     /// The channel opens for an object that the client does not have.
-    void object_opened(std::uint32_t index);
+    void object_opened(ObjectIndex index);
     /// The channel closes.
-    void forget_object(std::uint32_t index) noexcept { notices_.erase(index); }
+    void forget_object(ObjectIndex index) noexcept { notices_.erase(index); }
     /// As far as the window of bunches has room.
     void send_part_notices();
-    void notice_delivered(std::uint32_t index) noexcept { notices_.delivered(index); }
+    void notice_delivered(ObjectIndex index) noexcept { notices_.delivered(index); }
 
     /// The client is to be told, or a message is under way.
-    [[nodiscard]] bool is_telling(std::uint32_t index) const noexcept {
+    [[nodiscard]] bool is_telling(ObjectIndex index) const noexcept {
         return notices_.contains(index);
     }
     /// Nothing waits, but for objects to wake.

@@ -21,28 +21,28 @@ class PartNotices {
         std::size_t next = 0;  ///< the first name that is not under way
         std::uint32_t under_way_count = 0;
     };
-    using Map = FlatMap<std::uint32_t, Entry>;  // by index of the outer
+    using Map = FlatMap<ObjectIndex, Entry>;  // by index of the outer
     /// Messages of one object at once: enough for a thousand names in a round trip, and few beside
     /// the other bunches of its channel.
     static constexpr std::uint32_t under_way_max = 32;
 
     explicit PartNotices(MemoryResource* resource)
-        : entries_(Allocator<std::pair<std::uint32_t, Entry>>(resource)) {}
+        : entries_(Allocator<std::pair<ObjectIndex, Entry>>(resource)) {}
 
     /// The names from `place` on are to be told.
-    void add(std::uint32_t outer, std::size_t place) { entries_.emplace(outer, Entry{place, 0}); }
+    void add(ObjectIndex outer, std::size_t place) { entries_.emplace(outer, Entry{place, 0}); }
     /// The name at `place` is taken back; those behind it move up. no_place: nothing happens.
-    void forget(std::uint32_t outer, std::size_t place) noexcept {
+    void forget(ObjectIndex outer, std::size_t place) noexcept {
         const auto found = entries_.find(outer);
         if (place != DestroyedNames::no_place && found != entries_.end() &&
             found->second.next > place) {
             --found->second.next;
         }
     }
-    void delivered(std::uint32_t outer) noexcept { --entries_.at(outer).under_way_count; }
-    void erase(std::uint32_t outer) noexcept { entries_.erase(outer); }
+    void delivered(ObjectIndex outer) noexcept { --entries_.at(outer).under_way_count; }
+    void erase(ObjectIndex outer) noexcept { entries_.erase(outer); }
 
-    [[nodiscard]] bool contains(std::uint32_t outer) const noexcept {
+    [[nodiscard]] bool contains(ObjectIndex outer) const noexcept {
         return entries_.find(outer) != entries_.end();
     }
     [[nodiscard]] Map& entries() noexcept { return entries_; }

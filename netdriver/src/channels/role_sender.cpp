@@ -32,7 +32,7 @@ RoleSender::RoleSender(const ObjectStore& objects, ConnectionPairs& pairs, Packe
       peer_(peer),
       told_roles_(&memory.pairs) {}
 
-void RoleSender::facts_changed(std::uint32_t index, const ObjectFacts& before,
+void RoleSender::facts_changed(ObjectIndex index, const ObjectFacts& before,
                                const ObjectFacts& after) {
     const ObjectRole role_before = before.role_of(peer_);
     const ChannelState state = channel_state(pairs_[index]);
@@ -45,7 +45,7 @@ void RoleSender::facts_changed(std::uint32_t index, const ObjectFacts& before,
 void RoleSender::send_roles() {
     ToldRoles::Map& entries = told_roles_.entries();
     for (auto entry = entries.begin(); entry != entries.end();) {
-        const std::uint32_t index = entry->first;
+        const ObjectIndex index = entry->first;
         const ObjectRole role = objects_.at(index)->facts().role_of(peer_);
         if (entry->second.is_under_way || pairs_.dormancy().frozen.test(index)) {
             ++entry;
@@ -61,7 +61,7 @@ void RoleSender::send_roles() {
             return;
         }
         BunchHeader header;
-        header.channel = ObjectStore::channel_of(index);
+        header.channel = channel_of(index);
         header.is_message = true;
         const std::uint16_t sequence = pairs_.extra_of(index).take_message_sequence();
         queue_bunch(packets_.reliable(), pairs_.edit(index), header, sequence, payload.bytes(),

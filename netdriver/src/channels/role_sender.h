@@ -21,16 +21,16 @@ class RoleSender {
                PeerId peer, MemoryMeters& memory);
 
     /// The object of that slot is something else to this connection from now on than it was.
-    void facts_changed(std::uint32_t index, const ObjectFacts& before, const ObjectFacts& after);
+    void facts_changed(ObjectIndex index, const ObjectFacts& before, const ObjectFacts& after);
     /// As far as the window of bunches has room.
     void send_roles();
     /// The client was told, and may be told again.
-    void role_delivered(std::uint32_t index) noexcept { told_roles_.delivered(index); }
+    void role_delivered(ObjectIndex index) noexcept { told_roles_.delivered(index); }
     /// The channel closes.
-    void forget_object(std::uint32_t index) noexcept { told_roles_.erase(index); }
+    void forget_object(ObjectIndex index) noexcept { told_roles_.erase(index); }
 
     /// The client is to be told, or the message is under way.
-    [[nodiscard]] bool is_telling(std::uint32_t index) const noexcept {
+    [[nodiscard]] bool is_telling(ObjectIndex index) const noexcept {
         return told_roles_.contains(index);
     }
     [[nodiscard]] bool is_idle() const noexcept { return told_roles_.is_empty(); }

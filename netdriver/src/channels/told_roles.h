@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "object_index.h"
+
 namespace replayout {
 
 class ToldRoles {
@@ -19,23 +21,23 @@ class ToldRoles {
         ObjectRole told;
         bool is_under_way = false;
     };
-    using Map = FlatMap<std::uint32_t, Entry>;  // by object index
+    using Map = FlatMap<ObjectIndex, Entry>;  // by object index
 
     explicit ToldRoles(MemoryResource* resource)
-        : entries_(Allocator<std::pair<std::uint32_t, Entry>>(resource)) {}
+        : entries_(Allocator<std::pair<ObjectIndex, Entry>>(resource)) {}
 
     /// The client was told `told`, and is to be told of another role.
-    void changed(std::uint32_t index, const ObjectRole& told) {
+    void changed(ObjectIndex index, const ObjectRole& told) {
         entries_.emplace(index, Entry{told, false});
     }
-    void delivered(std::uint32_t index) noexcept {
+    void delivered(ObjectIndex index) noexcept {
         if (const auto found = entries_.find(index); found != entries_.end()) {
             found->second.is_under_way = false;
         }
     }
-    void erase(std::uint32_t index) noexcept { entries_.erase(index); }
+    void erase(ObjectIndex index) noexcept { entries_.erase(index); }
 
-    [[nodiscard]] bool contains(std::uint32_t index) const noexcept {
+    [[nodiscard]] bool contains(ObjectIndex index) const noexcept {
         return entries_.find(index) != entries_.end();
     }
     [[nodiscard]] bool is_empty() const noexcept { return entries_.empty(); }

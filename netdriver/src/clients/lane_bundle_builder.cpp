@@ -10,7 +10,7 @@
 namespace replayout {
 
 void LaneBundleBuilder::build(BundleBuilder::Contents contents,
-                              std::span<const std::uint32_t> order) {
+                              std::span<const ObjectIndex> order) {
     bundles_.begin(contents);
     const WordShares words(changes_.objects, lanes_.count());
     lanes_.run([&](std::uint32_t i) {
@@ -27,18 +27,18 @@ void LaneBundleBuilder::build(BundleBuilder::Contents contents,
 }
 
 void LaneBundleBuilder::lay_down(ServerLane& lane, LaneShare words,
-                                 std::span<const std::uint32_t> objects) const {
+                                 std::span<const ObjectIndex> objects) const {
     const ValueScope not_sent(lane.context.is_counting_sent, false);  // who takes it sends it
     lane.blocks.begin();
-    for (const std::uint32_t index : objects) {
+    for (const ObjectIndex index : objects) {
         lay_down_one(index, lane.blocks, lane.context);
     }
     bundles_.writer().lay_down_words(
         words, lane.blocks.bytes, lane.blocks, lane.context,
-        [&](std::uint32_t index) { lay_down_one(index, lane.blocks, lane.context); });
+        [&](ObjectIndex index) { lay_down_one(index, lane.blocks, lane.context); });
 }
 
-void LaneBundleBuilder::lay_down_one(std::uint32_t index, LaneBlocks& blocks,
+void LaneBundleBuilder::lay_down_one(ObjectIndex index, LaneBlocks& blocks,
                                      SendContext& context) const {
     BundleBlock block;
     switch (bundles_.writer().lay_down(index, block, blocks.bytes, context)) {
@@ -107,7 +107,7 @@ void LaneBundleBuilder::copy_placed_bytes(const LaneBlocks& blocks) {
         }
         const BundleBlock& first = blocks.blocks[placed.first];
         copy_until(placed.first == 0 ? 0 : first.byte_offset);
-        write_block_step(placed.last_channel, ObjectStore::channel_of(first.index),
+        write_block_step(placed.last_channel, channel_of(first.index),
                          {bytes + placed.byte_offset, placed.head_bytes});
         to = std::size_t{placed.byte_offset} + placed.head_bytes;
         from = std::size_t{first.byte_offset} + first.head_bytes;

@@ -31,13 +31,13 @@ class LaneBundleBuilder {
 
     /// Makes the run of this flush, as BundleBuilder::build() does, but counts no values by type.
     /// Requires more than one lane.
-    void build(BundleBuilder::Contents contents, std::span<const std::uint32_t> order);
+    void build(BundleBuilder::Contents contents, std::span<const ObjectIndex> order);
 
   private:
     /// Lays down, in one lane, the blocks of `objects` and of all that changed in these words of a
     /// row.
-    void lay_down(ServerLane& lane, LaneShare words, std::span<const std::uint32_t> objects) const;
-    void lay_down_one(std::uint32_t index, LaneBlocks& blocks, SendContext& context) const;
+    void lay_down(ServerLane& lane, LaneShare words, std::span<const ObjectIndex> objects) const;
+    void lay_down_one(ObjectIndex index, LaneBlocks& blocks, SendContext& context) const;
     /// Cuts what a lane laid down into bundles and packets.
     void place(LaneBlocks& blocks);
     /// Copies it where it was placed.

@@ -56,7 +56,7 @@ struct alignas(64) ServerClient {
     NetConnection connection;
     ReplicationSender sender;
     ClientInterest interest;
-    BitRow other_versions;  ///< layouts, by number, that it lacks or has in another version
+    NumberRow other_versions;  ///< layouts, by number, that it lacks or has in another version
     CallLimiter call_limiter;
     TokenBucket strikes;
 };

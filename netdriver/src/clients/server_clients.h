@@ -54,7 +54,7 @@ class ServerClients {
         }
     }
     /// Values of the object that a client no longer may see are no longer owed to it.
-    void take_back_hidden_values(std::uint32_t index) {
+    void take_back_hidden_values(ObjectIndex index) {
         for_each_joined(
             [&](ServerClient& client) { client.sender.take_back_hidden_values(index); });
     }

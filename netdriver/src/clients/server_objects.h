@@ -29,7 +29,7 @@ struct ServerObjects {
     ServerObjects& operator=(const ServerObjects&) = delete;
 
     /// Nobody waits for the object any longer, and its clients were told. Its slot is free.
-    void forget(std::uint32_t index) {
+    void forget(ObjectIndex index) {
         if (!store.at(index)->is_handed_back()) {
             guids.unbind(store.at(index)->guid());
         }

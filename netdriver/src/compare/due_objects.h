@@ -22,13 +22,13 @@ struct DueObject {
     using Known = ChangelistState::Known;
 
     /// `object_memory`: that of the object; null: it is asked for when it comes to it.
-    DueObject(std::uint32_t due_index, NetworkObjectInfo* due_info, Known known_of_it,
+    DueObject(ObjectIndex due_index, NetworkObjectInfo* due_info, Known known_of_it,
               const void* object_memory) noexcept
         : index(due_index), known(known_of_it), info(due_info), memory(object_memory) {}
 
     [[nodiscard]] bool is_polled() const noexcept { return known != Known::Nothing; }
 
-    std::uint32_t index;
+    ObjectIndex index;
     Known known;  ///< of one that is polled; of any other nothing is
     // Of one that a lane left over:
     bool is_compared = false;

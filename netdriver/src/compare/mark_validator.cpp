@@ -82,7 +82,7 @@ void MarkValidator::validate(const ObjectStore& objects, const BitRow& live, con
     }
     // In 64 bits, because any number of ticks is allowed.
     for (std::uint64_t slot = first_; slot < objects.slot_count(); slot += ticks_) {
-        const auto index = static_cast<std::uint32_t>(slot);
+        const ObjectIndex index{static_cast<std::uint32_t>(slot)};
         if (!live.test(index) || dormant.test(index)) {
             continue;
         }

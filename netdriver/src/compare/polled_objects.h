@@ -14,7 +14,6 @@
 
 #include "bit_row.h"
 #include "object_store.h"
-#include "row_growth.h"
 
 #include <array>
 #include <bit>
@@ -34,7 +33,7 @@ class PolledObjects {
           scanned_(Allocator<ScannedObject>(resource)) {}
 
     /// From now on the object is scanned, and compared only if it differs; or no longer.
-    void set(std::uint32_t index, const NetworkObjectInfo& info, bool is_polled) {
+    void set(ObjectIndex index, const NetworkObjectInfo& info, bool is_polled) {
         const ScannedObject scanned = info.changelist_state().scanned();
         if (!is_polled || scanned.plan == nullptr) {
             forget(index);
@@ -43,18 +42,18 @@ class PolledObjects {
         objects_.insert(index);
         if (scanned.plan->asks_leaves()) {
             with_leaves_.insert(index);
-            restless_.grow(index + 1);
+            restless_.grow_to(index);
         }
         if (info.changelist_state().layout().has_references()) {
             with_references_.insert(index);
             unasked_.insert(index);
         }
-        grow_row(handles_, index + 1, ObjectHandle{});
-        grow_row(scanned_, index + 1, ScannedObject{});
+        handles_.grow_to(index, ObjectHandle{});
+        scanned_.grow_to(index, ScannedObject{});
         handles_[index] = info.object();
         scanned_[index] = scanned;
     }
-    void forget(std::uint32_t index) noexcept {
+    void forget(ObjectIndex index) noexcept {
         objects_.erase(index);
         with_references_.erase(index);
         with_leaves_.erase(index);
@@ -74,7 +73,7 @@ class PolledObjects {
         return (unasked_.word(word) | restless_.word(word)) & objects;
     }
     /// One of these was compared.
-    void compared(std::uint32_t index, bool has_changed, bool has_unasked_references) noexcept {
+    void compared(ObjectIndex index, bool has_changed, bool has_unasked_references) noexcept {
         if (!has_unasked_references) {
             unasked_.erase(index);
         }
@@ -120,9 +119,8 @@ class PolledObjects {
     BitRow with_leaves_;      // polled objects with ScanPlan::asks_leaves()
     BitRow restless_;         // of with_leaves_: they changed when compared or scanned last
     std::uint64_t binding_count_ = 0;
-    // By index.
-    Vector<ObjectHandle> handles_;
-    Vector<ScannedObject> scanned_;
+    ByObject<ObjectHandle> handles_;
+    ByObject<ScannedObject> scanned_;
 };
 
 }  // namespace replayout

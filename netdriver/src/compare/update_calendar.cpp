@@ -5,8 +5,6 @@
 
 #include <bit>
 
-#include "row_growth.h"
-
 namespace replayout {
 
 namespace {
@@ -39,9 +37,9 @@ namespace {
 }  // namespace
 
 UpdateCalendar::UpdateCalendar(MemoryResource* resource)
-    : entries_(Allocator<Entry>(resource)), buckets_(Allocator<std::uint32_t>(resource)) {}
+    : entries_(Allocator<Entry>(resource)), buckets_(Allocator<ObjectIndex>(resource)) {}
 
-void UpdateCalendar::set(std::uint32_t index, const NetUpdateFrequency& frequency,
+void UpdateCalendar::set(ObjectIndex index, const NetUpdateFrequency& frequency,
                          std::uint32_t spread) {
     REPLAYOUT_ASSERT(frequency.is_valid());
     forget(index);
@@ -49,9 +47,9 @@ void UpdateCalendar::set(std::uint32_t index, const NetUpdateFrequency& frequenc
         return;
     }
     if (buckets_.empty()) {
-        buckets_.resize(static_cast<std::size_t>(bucket_count), none);
+        buckets_.resize(static_cast<std::size_t>(bucket_count), no_object);
     }
-    grow_row(entries_, std::size_t{index} + 1, Entry());
+    entries_.grow_to(index, Entry());
     Entry& entry = entries_[index];
     entry.frequency = frequency;
     entry.period_us = period_us_of(frequency.per_second);
@@ -63,14 +61,14 @@ void UpdateCalendar::set(std::uint32_t index, const NetUpdateFrequency& frequenc
     }
 }
 
-void UpdateCalendar::forget(std::uint32_t index) noexcept {
+void UpdateCalendar::forget(ObjectIndex index) noexcept {
     if (is_paced(index)) {
         cancel(index);
         entries_[index] = Entry();
     }
 }
 
-void UpdateCalendar::wait(std::uint32_t index) noexcept {
+void UpdateCalendar::wait(ObjectIndex index) noexcept {
     REPLAYOUT_ASSERT(is_paced(index));
     Entry& entry = entries_[index];
     if (entry.is_waiting) {
@@ -86,13 +84,13 @@ void UpdateCalendar::wait(std::uint32_t index) noexcept {
     link(index);
 }
 
-void UpdateCalendar::cancel(std::uint32_t index) noexcept {
+void UpdateCalendar::cancel(ObjectIndex index) noexcept {
     if (is_paced(index) && entries_[index].is_waiting) {
         unlink(index);
     }
 }
 
-void UpdateCalendar::looked(std::uint32_t index, bool has_changed) noexcept {
+void UpdateCalendar::looked(ObjectIndex index, bool has_changed) noexcept {
     REPLAYOUT_ASSERT(is_paced(index));
     Entry& entry = entries_[index];
     if (has_changed || !entry.was_looked_at) {
@@ -101,7 +99,7 @@ void UpdateCalendar::looked(std::uint32_t index, bool has_changed) noexcept {
     }
 }
 
-TickRange UpdateCalendar::ticks_of(std::uint32_t index, const Flush& since) const noexcept {
+TickRange UpdateCalendar::ticks_of(ObjectIndex index, const Flush& since) const noexcept {
     if (!is_paced(index)) {
         return flush_ticks(since);
     }
@@ -113,12 +111,12 @@ TickRange UpdateCalendar::ticks_of(std::uint32_t index, const Flush& since) cons
             static_cast<std::uint32_t>(std::bit_width(static_cast<std::uint64_t>(flushes))) - 1};
 }
 
-void UpdateCalendar::link(std::uint32_t index) noexcept {
+void UpdateCalendar::link(ObjectIndex index) noexcept {
     Entry& entry = entries_[index];
-    std::uint32_t& first = first_of(bucket_number(entry.due_us));
-    entry.previous = none;
+    ObjectIndex& first = first_of(bucket_number(entry.due_us));
+    entry.previous = no_object;
     entry.next = first;
-    if (first != none) {
+    if (first != no_object) {
         entries_[first].previous = index;
     }
     first = index;
@@ -126,14 +124,14 @@ void UpdateCalendar::link(std::uint32_t index) noexcept {
     ++waiting_count_;
 }
 
-void UpdateCalendar::unlink(std::uint32_t index) noexcept {
+void UpdateCalendar::unlink(ObjectIndex index) noexcept {
     Entry& entry = entries_[index];
-    if (entry.previous == none) {
+    if (entry.previous == no_object) {
         first_of(bucket_number(entry.due_us)) = entry.next;
     } else {
         entries_[entry.previous].next = entry.next;
     }
-    if (entry.next != none) {
+    if (entry.next != no_object) {
         entries_[entry.next].previous = entry.previous;
     }
     entry.is_waiting = false;

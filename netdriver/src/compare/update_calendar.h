@@ -23,6 +23,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "object_index.h"
+
 namespace replayout {
 
 /// Of an object, from the one behind `after` to `last`: turns, or flushes if it has no frequency.
@@ -44,29 +46,29 @@ class UpdateCalendar {
 
     /// From now on the object has this frequency; without one it is not paced. It does not wait: it
     /// is to be looked at, and looked() to be said. Equal `spread`: turns begin at equal times.
-    void set(std::uint32_t index, const NetUpdateFrequency& frequency, std::uint32_t spread);
-    void forget(std::uint32_t index) noexcept;
+    void set(ObjectIndex index, const NetUpdateFrequency& frequency, std::uint32_t spread);
+    void forget(ObjectIndex index) noexcept;
 
-    [[nodiscard]] bool is_paced(std::uint32_t index) const noexcept {
-        return index < entries_.size() && entries_[index].period_us != 0;
+    [[nodiscard]] bool is_paced(ObjectIndex index) const noexcept {
+        return entries_.contains(index) && entries_[index].period_us != 0;
     }
-    [[nodiscard]] NetUpdateFrequency frequency_of(std::uint32_t index) const noexcept {
+    [[nodiscard]] NetUpdateFrequency frequency_of(ObjectIndex index) const noexcept {
         return is_paced(index) ? entries_[index].frequency : NetUpdateFrequency();
     }
 
     /// A paced object waits for its next turn; nothing if it waits already.
-    void wait(std::uint32_t index) noexcept;
+    void wait(ObjectIndex index) noexcept;
     /// It waits no more, if it did.
-    void cancel(std::uint32_t index) noexcept;
+    void cancel(ObjectIndex index) noexcept;
     /// A paced object was looked at in this tick.
-    void looked(std::uint32_t index, bool has_changed) noexcept;
+    void looked(ObjectIndex index, bool has_changed) noexcept;
 
     /// A tick begins. Calls `visit(index)` for each object that waited for it, in no order that
     /// means anything; they wait no more. O(those), and 1,024 at most after a long pause.
     template <typename Visitor>
     void advance(NetTime now, Visitor visit);
 
-    [[nodiscard]] bool is_waiting(std::uint32_t index) const noexcept {
+    [[nodiscard]] bool is_waiting(ObjectIndex index) const noexcept {
         return is_paced(index) && entries_[index].is_waiting;
     }
     /// Those of objects that are not paced, since that flush.
@@ -76,13 +78,12 @@ class UpdateCalendar {
     /// The flush before this one.
     [[nodiscard]] Flush flush_before() const noexcept { return {before_, tick_count_ - 1}; }
     /// Its ticks since that flush.
-    [[nodiscard]] TickRange ticks_of(std::uint32_t index, const Flush& since) const noexcept;
+    [[nodiscard]] TickRange ticks_of(ObjectIndex index, const Flush& since) const noexcept;
 
     /// Entries that advance() looked at so far, due or not.
     [[nodiscard]] std::uint64_t visited_count() const noexcept { return visited_count_; }
 
   private:
-    static constexpr std::uint32_t none = 0xFFFF'FFFF;
     // 4 ms: a few buckets a tick. Together they span four seconds; who waits longer is passed over
     // once in that time.
     static constexpr int bucket_shift = 12;
@@ -92,11 +93,11 @@ class UpdateCalendar {
         std::int64_t changed_turn = 0;
         std::int64_t due_us = 0;
         NetUpdateFrequency frequency;
-        std::uint32_t period_us = 0;  // 0: not paced
-        std::uint32_t offset_us = 0;  // turns begin so much before the multiples of the period
-        std::uint32_t max_step = 1;   // a power of two
-        std::uint32_t next = none;    // in its bucket
-        std::uint32_t previous = none;
+        std::uint32_t period_us = 0;   // 0: not paced
+        std::uint32_t offset_us = 0;   // turns begin so much before the multiples of the period
+        std::uint32_t max_step = 1;    // a power of two
+        ObjectIndex next = no_object;  // in its bucket
+        ObjectIndex previous = no_object;
         bool is_waiting = false;
         bool was_looked_at = false;  // since it has this frequency
     };
@@ -104,14 +105,14 @@ class UpdateCalendar {
     [[nodiscard]] static std::int64_t bucket_number(std::int64_t time_us) noexcept {
         return time_us >> bucket_shift;
     }
-    [[nodiscard]] std::uint32_t& first_of(std::int64_t bucket_number) noexcept {
+    [[nodiscard]] ObjectIndex& first_of(std::int64_t bucket_number) noexcept {
         return buckets_[static_cast<std::size_t>(bucket_number & (bucket_count - 1))];
     }
-    void link(std::uint32_t index) noexcept;
-    void unlink(std::uint32_t index) noexcept;
+    void link(ObjectIndex index) noexcept;
+    void unlink(ObjectIndex index) noexcept;
 
-    Vector<Entry> entries_;          // by object index
-    Vector<std::uint32_t> buckets_;  // the first of each; none before the first paced object
+    ByObject<Entry> entries_;
+    Vector<ObjectIndex> buckets_;  // the first of each; none before the first paced object
     NetTime now_;
     NetTime before_;
     std::int64_t tick_count_ = 0;
@@ -134,9 +135,9 @@ void UpdateCalendar::advance(NetTime now, Visitor visit) {
         is_all_due ? first + bucket_count - 1
                    : std::min(bucket_number(now.microseconds), first + bucket_count - 1);
     for (std::int64_t bucket = first; bucket <= last; ++bucket) {
-        std::uint32_t index = first_of(bucket);
-        while (index != none) {
-            const std::uint32_t next = entries_[index].next;
+        ObjectIndex index = first_of(bucket);
+        while (index != no_object) {
+            const ObjectIndex next = entries_[index].next;
             ++visited_count_;
             if (is_all_due || entries_[index].due_us <= now.microseconds) {
                 unlink(index);

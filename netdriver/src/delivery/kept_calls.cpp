@@ -16,7 +16,7 @@ bool KeptCalls::keep(const DueCall& call) {
     if (!account_.take_bunch(call.payload.size())) {
         return false;
     }
-    Calls& calls = calls_.try_emplace(call.channel.value).first->second;
+    Calls& calls = calls_.try_emplace(call.channel).first->second;
     Vector<std::byte>& kept =
         calls.emplace_back(Vector<std::byte>(Allocator<std::byte>(resource_)));
     kept.assign(call.payload.begin(), call.payload.end());
@@ -24,13 +24,13 @@ bool KeptCalls::keep(const DueCall& call) {
 }
 
 std::span<const std::byte> KeptCalls::first(ChannelIndex channel) const noexcept {
-    const auto found = calls_.find(channel.value);
+    const auto found = calls_.find(channel);
     REPLAYOUT_ASSERT(found != calls_.end());
     return {found->second.front().data(), found->second.front().size()};
 }
 
 Vector<std::byte> KeptCalls::take(ChannelIndex channel) {
-    const auto found = calls_.find(channel.value);
+    const auto found = calls_.find(channel);
     REPLAYOUT_ASSERT(found != calls_.end());
     Vector<std::byte> taken = std::move(found->second.front());
     account_.give_back(1, taken.size());
@@ -42,16 +42,16 @@ Vector<std::byte> KeptCalls::take(ChannelIndex channel) {
 }
 
 bool KeptCalls::find_next(ChannelIndex& channel) const noexcept {
-    const auto found = calls_.lower_bound(channel.value);
+    const auto found = calls_.lower_bound(channel);
     if (found == calls_.end()) {
         return false;
     }
-    channel = ChannelIndex{found->first};
+    channel = found->first;
     return true;
 }
 
 std::uint32_t KeptCalls::drop(ChannelIndex channel) noexcept {
-    const auto found = calls_.find(channel.value);
+    const auto found = calls_.find(channel);
     if (found == calls_.end()) {
         return 0;
     }
@@ -65,7 +65,7 @@ std::uint32_t KeptCalls::drop(ChannelIndex channel) noexcept {
 
 void KeptCalls::clear() noexcept {
     while (!calls_.empty()) {
-        (void)drop(ChannelIndex{calls_.begin()->first});
+        (void)drop(calls_.begin()->first);
     }
 }
 

@@ -32,7 +32,7 @@ class KeptCalls {
     [[nodiscard]] bool keep(const DueCall& call);
     [[nodiscard]] bool is_empty() const noexcept { return calls_.empty(); }
     [[nodiscard]] bool has(ChannelIndex channel) const noexcept {
-        return calls_.find(channel.value) != calls_.end();
+        return calls_.find(channel) != calls_.end();
     }
     /// The first of that channel, which must have one; on loan until it is taken or dropped.
     [[nodiscard]] std::span<const std::byte> first(ChannelIndex channel) const noexcept;
@@ -49,7 +49,7 @@ class KeptCalls {
 
     MemoryResource* resource_;
     ReliableAccount account_;
-    std::pmr::map<std::uint32_t, Calls> calls_;  // by channel; no row is empty
+    std::pmr::map<ChannelIndex, Calls> calls_;  // no row is empty
 };
 
 }  // namespace replayout

@@ -44,9 +44,9 @@ RemoteFunctionSender::RemoteFunctionSender(const NetConfig& config, const Receiv
       window_(reliable_window(limits)),
       memory_(std::pmr::pool_options{0, pooled_message_bytes_max}, resource),
       calls_(&memory_),
-      sequences_(Allocator<std::pair<std::uint32_t, Sequences>>(resource)),
+      sequences_(Allocator<std::pair<ChannelIndex, Sequences>>(resource)),
       full_timeout_ms_(config.calls_full_timeout_ms),
-      closing_(Allocator<std::pair<std::uint32_t, ReliableAmount>>(resource)),
+      closing_(Allocator<std::pair<ChannelIndex, ReliableAmount>>(resource)),
       undecided_(resource) {}
 
 bool RemoteFunctionSender::begin_flush(NetTime now) {
@@ -132,7 +132,7 @@ CallProgress RemoteFunctionSender::progress(ChannelIndex channel) const noexcept
     return progress;
 }
 
-bool RemoteFunctionSender::has_fresh_call(std::uint32_t index) const noexcept {
+bool RemoteFunctionSender::has_fresh_call(ObjectIndex index) const noexcept {
     const auto is_fresh = [&](const NamedObject& named) {
         return named.index == index && !named.has_version;
     };
@@ -180,7 +180,7 @@ OutgoingCall& RemoteFunctionSender::add(ChannelIndex channel, FunctionIndex func
 
 void RemoteFunctionSender::give_sequence(OutgoingCall& call) {
     Sequences& sequences =
-        sequences_.try_emplace(call.channel.value, Sequences{first_sequence_, first_sequence_})
+        sequences_.try_emplace(call.channel, Sequences{first_sequence_, first_sequence_})
             .first->second;
     call.sequence = sequences.next;
     sequences.next = static_cast<std::uint16_t>(sequences.next + call.part_count());
@@ -190,7 +190,7 @@ void RemoteFunctionSender::take_back() {
     const OutgoingCall& call = calls_.back();
     REPLAYOUT_ASSERT(!call.was_sent);
     if (call.is_kept()) {
-        sequences_.at(call.channel.value).next = call.sequence;
+        sequences_.at(call.channel).next = call.sequence;
     }
     (void)erase(std::prev(calls_.end()));
 }
@@ -281,7 +281,7 @@ void RemoteFunctionSender::delivered(const SentCall& name) {
         }
     }
     call->is_delivered = true;
-    const auto sequences = sequences_.find(call->channel.value);
+    const auto sequences = sequences_.find(call->channel);
     if (sequences != sequences_.end() && sequences->second.first_kept == call->sequence) {
         erase_delivered(call);
     }
@@ -289,7 +289,7 @@ void RemoteFunctionSender::delivered(const SentCall& name) {
 
 void RemoteFunctionSender::erase_delivered(Calls::iterator call) {
     const ChannelIndex channel = call->channel;
-    Sequences& sequences = sequences_.at(channel.value);
+    Sequences& sequences = sequences_.at(channel);
     while (call != calls_.end()) {
         if (call->channel != channel || !call->is_kept()) {
             ++call;
@@ -343,7 +343,7 @@ std::uint32_t RemoteFunctionSender::close_channel(ChannelIndex channel) {
     ReliableAmount sent;
     bool has_gap = false;  // a kept call is dropped: none after it runs
     undecided_.begin_channel();
-    sequences_.erase(channel.value);
+    sequences_.erase(channel);
     for (auto call = calls_.begin(); call != calls_.end();) {
         if (call->channel == channel && call->is_for_next) {
             call->is_for_next = false;
@@ -370,13 +370,13 @@ std::uint32_t RemoteFunctionSender::close_channel(ChannelIndex channel) {
     }
     if (sent.bunches > 0) {
         add_to(kept_, sent);
-        add_to(closing_[channel.value], sent);
+        add_to(closing_[channel], sent);
     }
     return count;
 }
 
 void RemoteFunctionSender::channel_closed(ChannelIndex channel) {
-    const auto found = closing_.find(channel.value);
+    const auto found = closing_.find(channel);
     if (found != closing_.end()) {
         take_from(kept_, found->second);
         closing_.erase(found);

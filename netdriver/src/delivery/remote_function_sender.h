@@ -40,7 +40,7 @@ namespace replayout {
 
 /// A call that is to be made of a server's object.
 struct NewCall {
-    std::uint32_t index = 0;  ///< of the object
+    ObjectIndex index{};  ///< of the object
     FunctionIndex function;
     bool is_reliable = false;
     bool is_queued = false;
@@ -48,7 +48,7 @@ struct NewCall {
 
 /// An object that a call means: its target, or one that its parameters name.
 struct NamedObject {
-    std::uint32_t index = 0;
+    ObjectIndex index{};
     NetGUID guid;         ///< the slot may have another object by now
     Version version = 0;  ///< that the receiver must have; valid with has_version
     bool has_version = false;
@@ -163,7 +163,7 @@ class RemoteFunctionSender {
     /// How far the reliable calls of that channel are. O(calls).
     [[nodiscard]] CallProgress progress(ChannelIndex channel) const noexcept;
     /// Whether a call means the state that the object has at its next compare. O(calls).
-    [[nodiscard]] bool has_fresh_call(std::uint32_t index) const noexcept;
+    [[nodiscard]] bool has_fresh_call(ObjectIndex index) const noexcept;
     [[nodiscard]] bool is_idle() const noexcept { return calls_.empty(); }
     /// Any waits to be sent of which that share is to send next: Values parts that go ahead,
     /// Messages all else. O(calls).
@@ -220,11 +220,11 @@ class RemoteFunctionSender {
         std::uint16_t next = 0;
         std::uint16_t first_kept = 0;  // of the calls that are still in the list
     };
-    FlatMap<std::uint32_t, Sequences> sequences_;  // of calls that are kept, by channel
+    FlatMap<ChannelIndex, Sequences> sequences_;  // of calls that are kept
     std::uint64_t next_order_ = 1;
     std::uint32_t full_timeout_ms_;
-    ReliableAmount kept_;                             // of those in the list, and in closing_
-    FlatMap<std::uint32_t, ReliableAmount> closing_;  // by channel
+    ReliableAmount kept_;  // of those in the list, and in closing_
+    FlatMap<ChannelIndex, ReliableAmount> closing_;
     UndecidedCalls undecided_;
 };
 

@@ -48,26 +48,27 @@ RefusalText DriverEnd::refusal(const char* function, NetObjectId id) const noexc
     }
     if (objects.contains(id)) {
         append_object(text, objects, id);
-        text.append(" is a part: say this of object %u.%u, which it is a part of",
-                    objects.root_of(id.index), objects.id_at(objects.root_of(id.index)).generation);
+        const NetObjectId whole = objects.id_at(objects.root_of(slot_of(id)));
+        text.append(" is a part: say this of object %u.%u, which it is a part of", whole.index,
+                    whole.generation);
         return text;
     }
     text.append("object %u.%u", id.index, id.generation);
-    if (id.index >= objects.slot_count() || id.generation > objects.id_at(id.index).generation) {
+    if (!objects.has_slot(slot_of(id)) || id.generation > objects.id_at(slot_of(id)).generation) {
         text.append(" was never added to this driver: an id is valid for the driver that gave it");
         return text;
     }
-    const bool is_there = objects.at(id.index) != nullptr;
-    const RepLayout* const last = server->layouts().find(objects.last_layout_at(id.index));
-    if (!is_there && id == objects.id_at(id.index) && last != nullptr) {
+    const bool is_there = objects.at(slot_of(id)) != nullptr;
+    const RepLayout* const last = server->layouts().find(objects.last_layout_at(slot_of(id)));
+    if (!is_there && id == objects.id_at(slot_of(id)) && last != nullptr) {
         text.append(", a ");
         text.append_name(last->name());
         text.append(",");
     }
     text.append(" was removed or torn off: forget an id with its object");
-    if (is_there && !objects.at(id.index)->is_departing()) {
+    if (is_there && !objects.at(slot_of(id))->is_departing()) {
         text.append("; in its place is ");
-        append_object(text, objects, objects.id_at(id.index));
+        append_object(text, objects, objects.id_at(slot_of(id)));
     }
     return text;
 }

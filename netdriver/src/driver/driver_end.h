@@ -34,7 +34,7 @@ struct DriverEnd {
     }
     /// The object is no part of another.
     [[nodiscard]] bool may_change_whole(NetObjectId id) const noexcept {
-        return may_change(id) && !server->objects().is_part(id.index);
+        return may_change(id) && !server->objects().is_part(slot_of(id));
     }
 
     /// What only a tick asks, and so is no member, which each call would copy.

@@ -58,7 +58,7 @@ void Interest::set_relevancy(NetObjectId id, NetRelevancy relevancy) {
                      end().refusal("set_relevancy", id).c_str());
     REPLAYOUT_EXPECT(relevancy <= NetRelevancy::Custom, void(), "%s: %u is no NetRelevancy",
                      end().named("set_relevancy", id).c_str(), static_cast<unsigned>(relevancy));
-    server_->relevancy().interest().set_relevancy(id.index, relevancy);
+    server_->relevancy().interest().set_relevancy(slot_of(id), relevancy);
 }
 
 void Interest::set_cull_distance(NetObjectId id, float distance) {
@@ -66,7 +66,7 @@ void Interest::set_cull_distance(NetObjectId id, float distance) {
                      end().refusal("set_cull_distance", id).c_str());
     REPLAYOUT_EXPECT(is_length(distance), void(), "%s: %g is not between 0.001 and 1e30",
                      end().named("set_cull_distance", id).c_str(), static_cast<double>(distance));
-    server_->relevancy().interest().set_cull_distance(id.index, distance);
+    server_->relevancy().interest().set_cull_distance(slot_of(id), distance);
 }
 
 void Interest::set_owner_object(NetObjectId id, NetObjectId owner) {
@@ -79,7 +79,7 @@ void Interest::set_owner_object(NetObjectId id, NetObjectId owner) {
                      "carries it",
                      id.index, id.generation);
     REPLAYOUT_EXPECT(
-        server_->relevancy().interest().set_owner_object(id.index, owner.index), void(),
+        server_->relevancy().interest().set_owner_object(slot_of(id), slot_of(owner)), void(),
         "set_owner_object: object %u.%u is carried by object %u.%u already, by whatever "
         "others: let go of one before",
         owner.index, owner.generation, id.index, id.generation);
@@ -157,7 +157,7 @@ void Interest::look_around() {
 bool Interest::is_in_sight(PeerId peer, NetObjectId id) const {
     REPLAYOUT_EXPECT(end().may_read(id), false, "%s", end().refusal("is_in_sight", id).c_str());
     const ClientInterest* client = server_->clients().find_interest(peer);
-    return client != nullptr && server_->relevancy().interest().is_seen(*client, id.index);
+    return client != nullptr && server_->relevancy().interest().is_seen(*client, slot_of(id));
 }
 
 void Interest::add_to_group(NetObjectId id, NetGroup group) {
@@ -196,14 +196,14 @@ void Interest::clear_relevant_for(PeerId peer, NetObjectId id) {
 void Interest::reconsider(NetObjectId id) {
     REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
                      end().refusal("reconsider", id).c_str());
-    server_->relevancy().interest().reconsider(id.index);
+    server_->relevancy().interest().reconsider(slot_of(id));
 }
 
 void Interest::reconsider(PeerId peer, NetObjectId id) {
     REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
                      end().refusal("reconsider", id).c_str());
     if (ClientInterest* client = server_->clients().find_interest(peer)) {
-        client->reconsidered.mark(id.index);
+        client->reconsidered.mark(slot_of(id));
     }
 }
 

@@ -259,15 +259,14 @@ void NetDriver::forget_all_destroyed() {
 NetObjectId NetDriver::find_object(ObjectHandle object) const noexcept {
     REPLAYOUT_EXPECT(end().may_read(), NetObjectId(), "%s", end().refusal("find_object").c_str());
     const ObjectStore& objects = server_->objects();
-    const std::uint32_t index = objects.find_index(guids_.find_guid(object));
-    return index == ObjectStore::no_index || objects.at(index)->is_departing()
-               ? NetObjectId{}
-               : objects.id_at(index);
+    const ObjectIndex index = objects.find_index(guids_.find_guid(object));
+    return index == no_object || objects.at(index)->is_departing() ? NetObjectId{}
+                                                                   : objects.id_at(index);
 }
 
 NetGUID NetDriver::guid_of(NetObjectId id) const {
     REPLAYOUT_EXPECT(end().may_read(id), NetGUID(), "%s", end().refusal("guid_of", id).c_str());
-    return server_->objects().at(id.index)->guid();
+    return server_->objects().at(slot_of(id))->guid();
 }
 
 bool NetDriver::is_relevant_for(PeerId peer, NetObjectId id) const {
@@ -321,7 +320,7 @@ void NetDriver::set_player(NetObjectId id, bool is_player) {
 
 ObjectRole NetDriver::role_for(PeerId peer, NetObjectId id) const {
     REPLAYOUT_EXPECT(end().may_read(id), nobodys_role, "%s", end().refusal("role_for", id).c_str());
-    return server_->clients().host().role_for(peer, server_->objects().at(id.index)->facts());
+    return server_->clients().host().role_for(peer, server_->objects().at(slot_of(id))->facts());
 }
 
 void NetDriver::set_replicates_physics(NetObjectId id, bool has_physics) {
@@ -360,7 +359,7 @@ void NetDriver::set_dormancy(NetObjectId id, NetDormancy dormancy) {
 NetDormancy NetDriver::dormancy_of(NetObjectId id) const {
     REPLAYOUT_EXPECT(end().may_read(id), NetDormancy::Awake, "%s",
                      end().refusal("dormancy_of", id).c_str());
-    return server_->objects().at(id.index)->dormancy();
+    return server_->objects().at(slot_of(id))->dormancy();
 }
 
 void NetDriver::set_dormant_for(PeerId peer, NetObjectId id, bool is_dormant) {
@@ -389,7 +388,7 @@ CallResult NetDriver::call_function(NetObjectId id, FunctionIndex function, Call
                                     RemoteFunctionSendPolicy policy) {
     REPLAYOUT_EXPECT(end().may_change(id), CallResult::Misused, "%s",
                      end().refusal("call_function", id).c_str());
-    const RepLayout& layout = server_->objects().at(id.index)->changelist_state().layout();
+    const RepLayout& layout = server_->objects().at(slot_of(id))->changelist_state().layout();
     REPLAYOUT_EXPECT(is_callable(layout, function, params), CallResult::Misused,
                      "%s (object %u.%u)", uncallable(layout, function, params).c_str(), id.index,
                      id.generation);
@@ -409,7 +408,7 @@ CallResult NetDriver::call_named(NetObjectId id, const CalledFunction& function,
                                  RemoteFunctionSendPolicy policy) {
     REPLAYOUT_EXPECT(end().may_change(id), CallResult::Misused, "%s",
                      end().refusal("call_function", id).c_str());
-    const RepLayout& layout = server_->objects().at(id.index)->changelist_state().layout();
+    const RepLayout& layout = server_->objects().at(slot_of(id))->changelist_state().layout();
     const std::optional<FunctionIndex> found = find_called(layout, function);
     if (!found.has_value()) {
         server_->calls().log_unknown_function(layout, function.name);

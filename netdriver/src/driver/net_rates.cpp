@@ -42,13 +42,13 @@ void NetRates::set_net_update_frequency(NetObjectId id, const NetUpdateFrequency
         frequency.is_valid(), void(),
         "set_net_update_frequency: a rate is 0, or 0.001 to 1,000,000 a second, and there is "
         "no least without a most");
-    server_->compare().set_frequency(id.index, frequency);
+    server_->compare().set_frequency(slot_of(id), frequency);
 }
 
 NetUpdateFrequency NetRates::net_update_frequency_of(NetObjectId id) const {
     REPLAYOUT_EXPECT(end().may_read(id), NetUpdateFrequency(), "%s",
                      end().refusal("net_update_frequency_of", id).c_str());
-    return server_->compare().calendar().frequency_of(id.index);
+    return server_->compare().calendar().frequency_of(slot_of(id));
 }
 
 void NetRates::force_net_update(NetObjectId id) {

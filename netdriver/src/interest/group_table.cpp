@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "group_table.h"
 
-#include "row_growth.h"
-
 namespace replayout {
 
 GroupTable::GroupTable(MemoryResource* resource)
@@ -10,7 +8,7 @@ GroupTable::GroupTable(MemoryResource* resource)
       first_of_object_(Allocator<std::uint32_t>(resource)),
       first_in_group_(resource) {}
 
-std::uint32_t GroupTable::find(std::uint32_t object, NetGroup group) const noexcept {
+std::uint32_t GroupTable::find(ObjectIndex object, NetGroup group) const noexcept {
     std::uint32_t at = first_of(object);
     while (at != none && memberships_[at].group != group) {
         at = memberships_[at].next_of_object;
@@ -18,7 +16,7 @@ std::uint32_t GroupTable::find(std::uint32_t object, NetGroup group) const noexc
     return at;
 }
 
-bool GroupTable::is_in_any(std::uint32_t object, const FlatSet<NetGroup>& groups) const noexcept {
+bool GroupTable::is_in_any(ObjectIndex object, const FlatSet<NetGroup>& groups) const noexcept {
     for (std::uint32_t at = first_of(object); at != none; at = memberships_[at].next_of_object) {
         if (groups.contains(memberships_[at].group)) {
             return true;
@@ -37,11 +35,11 @@ std::uint32_t GroupTable::take_place() {
     return at;
 }
 
-bool GroupTable::add(std::uint32_t object, NetGroup group) {
+bool GroupTable::add(ObjectIndex object, NetGroup group) {
     if (is_in(object, group)) {
         return false;
     }
-    grow_row(first_of_object_, std::size_t{object} + 1, none);
+    first_of_object_.grow_to(object, none);
     const std::uint32_t at = take_place();
     const auto [first, is_new] = first_in_group_.try_emplace(group.value, none);
     memberships_[at] = {object, group, first_of_object_[object], first->second, none};
@@ -53,7 +51,7 @@ bool GroupTable::add(std::uint32_t object, NetGroup group) {
     return true;
 }
 
-bool GroupTable::remove(std::uint32_t object, NetGroup group) {
+bool GroupTable::remove(ObjectIndex object, NetGroup group) {
     const std::uint32_t at = find(object, group);
     if (at == none) {
         return false;
@@ -67,7 +65,7 @@ bool GroupTable::remove(std::uint32_t object, NetGroup group) {
     return true;
 }
 
-bool GroupTable::remove_all(std::uint32_t object) {
+bool GroupTable::remove_all(ObjectIndex object) {
     std::uint32_t at = first_of(object);
     if (at == none) {
         return false;

@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <unordered_map>
 
+#include "object_index.h"
+
 namespace replayout {
 
 class GroupTable {
@@ -18,16 +20,16 @@ class GroupTable {
     explicit GroupTable(MemoryResource* resource);
 
     /// False: it was there. O(groups of the object), as all that changes or asks something.
-    bool add(std::uint32_t object, NetGroup group);
+    bool add(ObjectIndex object, NetGroup group);
     /// False: it was not there.
-    bool remove(std::uint32_t object, NetGroup group);
+    bool remove(ObjectIndex object, NetGroup group);
     /// False: it was in none.
-    bool remove_all(std::uint32_t object);
-    [[nodiscard]] bool is_in(std::uint32_t object, NetGroup group) const noexcept {
+    bool remove_all(ObjectIndex object);
+    [[nodiscard]] bool is_in(ObjectIndex object, NetGroup group) const noexcept {
         return find(object, group) != none;
     }
     /// Whether the object is in any of these.
-    [[nodiscard]] bool is_in_any(std::uint32_t object,
+    [[nodiscard]] bool is_in_any(ObjectIndex object,
                                  const FlatSet<NetGroup>& groups) const noexcept;
     /// Calls `visit(object)`, in no order; only bits may follow from it.
     template <typename Visitor>
@@ -43,24 +45,24 @@ class GroupTable {
     static constexpr std::uint32_t none = 0xFFFF'FFFF;
 
     struct Membership {
-        std::uint32_t object = 0;
+        ObjectIndex object{};
         NetGroup group;
         std::uint32_t next_of_object = none;  // of a free one: the next that is free
         std::uint32_t next_in_group = none;
         std::uint32_t previous_in_group = none;
     };
 
-    [[nodiscard]] std::uint32_t first_of(std::uint32_t object) const noexcept {
-        return object < first_of_object_.size() ? first_of_object_[object] : none;
+    [[nodiscard]] std::uint32_t first_of(ObjectIndex object) const noexcept {
+        return first_of_object_.contains(object) ? first_of_object_[object] : none;
     }
-    [[nodiscard]] std::uint32_t find(std::uint32_t object, NetGroup group) const noexcept;
+    [[nodiscard]] std::uint32_t find(ObjectIndex object, NetGroup group) const noexcept;
     [[nodiscard]] std::uint32_t take_place();
     /// Out of the list of its group, and free; the list of its object is the caller's.
     void release(std::uint32_t at);
 
     Vector<Membership> memberships_;
     std::uint32_t first_free_ = none;
-    Vector<std::uint32_t> first_of_object_;  // by index
+    ByObject<std::uint32_t> first_of_object_;
     std::pmr::unordered_map<std::uint32_t, std::uint32_t>
         first_in_group_;  // looked up, never walked
 };

@@ -133,9 +133,9 @@ void InterestGrid::link_viewers(Layer& layer) {
 void InterestGrid::fill(Layer& layer) {
     layer.is_filled = true;
     layer.own_nodes.resize(object_nodes_.size());
-    for (std::uint32_t index = 0; index < objects_.size(); ++index) {
+    for (ObjectIndex index{}; objects_.contains(index); ++index) {
         if (objects_[index].layer == grid_layer) {
-            layer.objects.insert(index, object_nodes_[index].at);
+            layer.objects.insert(value_of(index), object_nodes_[index].at);
         }
     }
 }
@@ -149,7 +149,7 @@ void InterestGrid::clear_unused_layers() {
     }
 }
 
-void InterestGrid::add_object(std::uint32_t index, double cull_distance, const Vector3& location) {
+void InterestGrid::add_object(ObjectIndex index, double cull_distance, const Vector3& location) {
     REPLAYOUT_ASSERT(cull_distance > 0);
     const int exponent = exponent_above(cull_distance);
     const std::uint8_t layer = layer_of_distance(exponent);
@@ -172,16 +172,16 @@ void InterestGrid::add_object(std::uint32_t index, double cull_distance, const V
     is_object_due_ = true;
 }
 
-void InterestGrid::add_object(std::uint32_t index, const Vector3& location) {
+void InterestGrid::add_object(ObjectIndex index, const Vector3& location) {
     if (!has_object(index) || objects_[index].layer != grid_layer) {
         remove_object(index);
         insert(index, grid_layer, location);
     }
 }
 
-void InterestGrid::insert(std::uint32_t index, std::uint8_t layer, const Vector3& location) {
-    grow_row(object_nodes_, std::size_t{index} + 1, SpatialNode());
-    grow_row(objects_, std::size_t{index} + 1, Object());
+void InterestGrid::insert(ObjectIndex index, std::uint8_t layer, const Vector3& location) {
+    object_nodes_.grow_to(index, SpatialNode());
+    objects_.grow_to(index, Object());
     Object object;
     object.target = layers_[layer]->lattice.at(location);
     object.layer = layer;
@@ -190,19 +190,19 @@ void InterestGrid::insert(std::uint32_t index, std::uint8_t layer, const Vector3
     ++object_count_;
     for_each_layer_of(object, [&](Layer& holder) {
         if (holder.is_of_grid() && &holder != layers_[grid_layer]) {
-            grow_row(holder.own_nodes, std::size_t{index} + 1, SpatialNode());
+            grow_row(holder.own_nodes, std::size_t{value_of(index)} + 1, SpatialNode());
         }
-        holder.objects.insert(index, object.target);
+        holder.objects.insert(value_of(index), object.target);
     });
     due_objects_.insert(index);
     is_object_due_ = true;
 }
 
-void InterestGrid::unlink_object(std::uint32_t index) {
-    for_each_layer_of(objects_[index], [&](Layer& layer) { layer.objects.erase(index); });
+void InterestGrid::unlink_object(ObjectIndex index) {
+    for_each_layer_of(objects_[index], [&](Layer& layer) { layer.objects.erase(value_of(index)); });
 }
 
-void InterestGrid::remove_object(std::uint32_t index) {
+void InterestGrid::remove_object(ObjectIndex index) {
     if (!has_object(index)) {
         return;
     }
@@ -229,7 +229,7 @@ void InterestGrid::remove_object(std::uint32_t index) {
     due_objects_.erase(index);
 }
 
-std::uint64_t InterestGrid::cell_number_of(std::uint32_t index) const noexcept {
+std::uint64_t InterestGrid::cell_number_of(ObjectIndex index) const noexcept {
     if (!has_object(index)) {
         return 0;
     }
@@ -252,7 +252,7 @@ std::uint64_t InterestGrid::cell_number_of(std::uint32_t index) const noexcept {
     return number << column_bits | bits_of(at.x, column_bits);
 }
 
-void InterestGrid::set_location(std::uint32_t index, const Vector3& location) {
+void InterestGrid::set_location(ObjectIndex index, const Vector3& location) {
     REPLAYOUT_ASSERT(has_object(index));
     Object& object = objects_[index];
     const LatticePoint& at = object_nodes_[index].at;
@@ -272,7 +272,7 @@ std::uint32_t InterestGrid::add_viewer(MarkedRow& changed) {
         free_viewers_.reserve(viewers_.size());
         for (Layer* layer : layers_) {
             layer->viewer_nodes.resize(viewers_.size());
-            layer->due_viewers.grow(viewer + 1);
+            layer->due_viewers.grow_to(viewer);
         }
     } else {
         viewer = free_viewers_.back();
@@ -358,28 +358,24 @@ void InterestGrid::update() {
         look_at_objects();
     }
     for (Layer* layer : layers_) {
-        for (std::uint32_t viewer = layer->due_viewers.next(0); viewer != BitRow::no_bit;
-             viewer = layer->due_viewers.next(viewer + 1)) {
-            look_from(viewer, *layer);
-        }
+        layer->due_viewers.for_each([&](std::uint32_t viewer) { look_from(viewer, *layer); });
         layer->due_viewers.clear_all();
     }
     clear_unused_layers();
 }
 
 void InterestGrid::move_objects() {
-    for (std::uint32_t index = due_objects_.next(0); index != BitRow::no_bit;
-         index = due_objects_.next(index + 1)) {
+    due_objects_.for_each([&](ObjectIndex index) {
         Object& object = objects_[index];
         const LatticePoint before = object_nodes_[index].at;
         if (object.target != before) {
-            for_each_layer_of(object,
-                              [&](Layer& layer) { layer.objects.move(index, object.target); });
+            for_each_layer_of(
+                object, [&](Layer& layer) { layer.objects.move(value_of(index), object.target); });
             ++counters_.cells_crossed;
         }
         object.target = before;
         object.is_new = false;
-    }
+    });
 }
 
 void InterestGrid::change_view(std::uint32_t viewer) {
@@ -431,20 +427,19 @@ void InterestGrid::move_viewer(std::uint32_t viewer) {
 }
 
 void InterestGrid::look_at_objects() {
-    for (std::uint32_t index = due_objects_.next(0); index != BitRow::no_bit;
-         index = due_objects_.next(index + 1)) {
+    due_objects_.for_each([&](ObjectIndex index) {
         Object& object = objects_[index];
         const LatticePoint before = object.target;
         object.target = object_nodes_[index].at;
         for_each_layer_of(object,
                           [&](const Layer& layer) { look_at_object(layer, index, before); });
         object.is_relaid = false;
-    }
+    });
     due_objects_.clear_all();
     is_object_due_ = false;
 }
 
-void InterestGrid::look_at_object(const Layer& layer, std::uint32_t index,
+void InterestGrid::look_at_object(const Layer& layer, ObjectIndex index,
                                   const LatticePoint& before) {
     const auto look = [&](std::uint32_t viewer) {
         if (!layer.due_viewers.test(viewer)) {  // that one looks around itself
@@ -464,20 +459,20 @@ void InterestGrid::look_at_object(const Layer& layer, std::uint32_t index,
 void InterestGrid::look_from(std::uint32_t viewer, const Layer& layer) {
     // All that it sees, wherever that went: it may have moved as well.
     const BitRow& sight = viewers_[viewer].sight;
-    for (std::uint32_t index = sight.next(0); index != BitRow::no_bit;
-         index = sight.next(index + 1)) {
+    for (ObjectIndex index = sight.first(); index != BitRow::no_bit; index = sight.after(index)) {
         if (has_object(layer, index)) {
             examine(layer, viewer, index);
         }
     }
-    layer.objects.for_each_near(layer.viewer_nodes[viewer].at, [&](std::uint32_t index) {
+    layer.objects.for_each_near(layer.viewer_nodes[viewer].at, [&](std::uint32_t number) {
+        const ObjectIndex index{number};
         if (!sees(viewer, index)) {
             examine(layer, viewer, index);
         }
     });
 }
 
-void InterestGrid::examine(const Layer& layer, std::uint32_t viewer, std::uint32_t index) {
+void InterestGrid::examine(const Layer& layer, std::uint32_t viewer, ObjectIndex index) {
     ++counters_.pairs_examined;
     const std::uint64_t distance =
         distance_squared(layer.viewer_nodes[viewer].at, object_nodes_[index].at, layer.metric);
@@ -494,7 +489,7 @@ void InterestGrid::examine(const Layer& layer, std::uint32_t viewer, std::uint32
     }
 }
 
-void InterestGrid::set_sight(std::uint32_t viewer, std::uint32_t index, bool is_in_sight) {
+void InterestGrid::set_sight(std::uint32_t viewer, ObjectIndex index, bool is_in_sight) {
     if (is_in_sight) {
         viewers_[viewer].sight.insert(index);
     } else {

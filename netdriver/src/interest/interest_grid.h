@@ -42,20 +42,20 @@ class InterestGrid {
 
     /// From now on the object is seen within so far. By distance before, too, it stays in sight of
     /// whom it does not leave by the new one. O(viewers).
-    void add_object(std::uint32_t index, double cull_distance, const Vector3& location);
+    void add_object(ObjectIndex index, double cull_distance, const Vector3& location);
     /// From now on it is seen by who looks so far.
-    void add_object(std::uint32_t index, const Vector3& location);
+    void add_object(ObjectIndex index, const Vector3& location);
     /// Out of everybody's sight. Nothing when it is not there.
-    void remove_object(std::uint32_t index);
-    [[nodiscard]] bool has_object(std::uint32_t index) const noexcept {
-        return index < objects_.size() && objects_[index].layer != no_layer;
+    void remove_object(ObjectIndex index);
+    [[nodiscard]] bool has_object(ObjectIndex index) const noexcept {
+        return objects_.contains(index) && objects_[index].layer != no_layer;
     }
     [[nodiscard]] bool has_objects() const noexcept { return object_count_ > 0; }
     /// Where it is as of the last update(), roughly: what has neighbouring numbers is mostly seen
     /// by the same viewers. 0: nowhere.
-    [[nodiscard]] std::uint64_t cell_number_of(std::uint32_t index) const noexcept;
+    [[nodiscard]] std::uint64_t cell_number_of(ObjectIndex index) const noexcept;
     /// Of an object that is there. O(1).
-    void set_location(std::uint32_t index, const Vector3& location);
+    void set_location(ObjectIndex index, const Vector3& location);
 
     // Viewers.
 
@@ -72,7 +72,7 @@ class InterestGrid {
                                                            const Vector3& location) const noexcept;
 
     /// As of the last update(). Beyond what there is nothing is seen.
-    [[nodiscard]] bool sees(std::uint32_t viewer, std::uint32_t index) const noexcept {
+    [[nodiscard]] bool sees(std::uint32_t viewer, ObjectIndex index) const noexcept {
         return viewers_[viewer].sight.test(index);
     }
     /// O(what moved to another cell x its neighbours); and O(objects of the grid) where a viewer is
@@ -97,7 +97,7 @@ class InterestGrid {
         SpatialHash objects;
         Vector<SpatialNode> viewer_nodes;
         SpatialHash viewers;
-        BitRow due_viewers;      // they are to look around themselves in the next update
+        NumberRow due_viewers;   // they are to look around themselves in the next update
         bool is_linked = false;  // of distances: viewers that are anywhere are in it
         bool is_filled = false;  // of the grid: its objects are in it
     };
@@ -123,9 +123,9 @@ class InterestGrid {
         bool is_view_changed = false;
     };
 
-    void insert(std::uint32_t index, std::uint8_t layer, const Vector3& location);
+    void insert(ObjectIndex index, std::uint8_t layer, const Vector3& location);
     /// Out of the hashes that it is in.
-    void unlink_object(std::uint32_t index);
+    void unlink_object(ObjectIndex index);
     [[nodiscard]] std::uint8_t find_layer(LatticeMetric metric, int exponent) const noexcept;
     [[nodiscard]] std::uint8_t layer_of_distance(int exponent);
     [[nodiscard]] std::uint8_t layer_of_view(std::uint64_t view);
@@ -144,7 +144,7 @@ class InterestGrid {
             }
         }
     }
-    [[nodiscard]] bool has_object(const Layer& layer, std::uint32_t index) const noexcept {
+    [[nodiscard]] bool has_object(const Layer& layer, ObjectIndex index) const noexcept {
         const std::uint8_t of_object = objects_[index].layer;
         return layer.is_of_grid() ? of_object == grid_layer : layers_[of_object] == &layer;
     }
@@ -162,17 +162,17 @@ class InterestGrid {
     /// It may belong to another layer of the grid.
     void change_view(std::uint32_t viewer);
     void look_at_objects();
-    void look_at_object(const Layer& layer, std::uint32_t index, const LatticePoint& before);
+    void look_at_object(const Layer& layer, ObjectIndex index, const LatticePoint& before);
     void look_from(std::uint32_t viewer, const Layer& layer);
-    void examine(const Layer& layer, std::uint32_t viewer, std::uint32_t index);
-    void set_sight(std::uint32_t viewer, std::uint32_t index, bool is_in_sight);
+    void examine(const Layer& layer, std::uint32_t viewer, ObjectIndex index);
+    void set_sight(std::uint32_t viewer, ObjectIndex index, bool is_in_sight);
 
     InterestSettings settings_;
     InterestCounters& counters_;
     MemoryResource* objects_resource_;
     MemoryResource* pairs_resource_;
-    Vector<SpatialNode> object_nodes_;  // by index
-    Vector<Object> objects_;            // likewise
+    ByObject<SpatialNode> object_nodes_;
+    ByObject<Object> objects_;
     BitRow due_objects_;
     bool is_object_due_ = false;
     std::uint32_t object_count_ = 0;        // that are there

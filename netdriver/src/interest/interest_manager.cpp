@@ -37,8 +37,8 @@ void InterestManager::remove_client(ClientInterest& client) {
     }
 }
 
-InterestManager::Rule& InterestManager::make_rule(std::uint32_t index) {
-    grow_row(rules_, std::size_t{index} + 1, no_rule_);
+InterestManager::Rule& InterestManager::make_rule(ObjectIndex index) {
+    rules_.grow_to(index, no_rule_);
     return rules_[index];
 }
 
@@ -47,7 +47,7 @@ InterestManager::Rule& InterestManager::class_rule(std::uint32_t layout_number) 
     return class_rules_[layout_number];
 }
 
-void InterestManager::object_added(std::uint32_t index, std::uint32_t layout_number) {
+void InterestManager::object_added(ObjectIndex index, std::uint32_t layout_number) {
     if (layout_number >= class_rules_.size()) {
         return;
     }
@@ -56,7 +56,7 @@ void InterestManager::object_added(std::uint32_t index, std::uint32_t layout_num
     set_relevancy(index, rule.relevancy);
 }
 
-void InterestManager::forget(std::uint32_t index) {
+void InterestManager::forget(ObjectIndex index) {
     groups_.remove_all(index);
     grid_.remove_object(index);
     for (ClientInterest* client : clients_) {
@@ -65,26 +65,26 @@ void InterestManager::forget(std::uint32_t index) {
         client->hidden.erase(index);
     }
     ruled_.erase(index);
-    if (index >= rules_.size()) {
+    if (!rules_.contains(index)) {
         return;
     }
     leave_owner(index);
-    while (rules_[index].first_owned != no_index) {
-        const std::uint32_t owned = rules_[index].first_owned;
+    while (rules_[index].first_owned != no_object) {
+        const ObjectIndex owned = rules_[index].first_owned;
         leave_owner(owned);
         reconsider(owned);
     }
     rules_[index] = no_rule_;
 }
 
-void InterestManager::set_relevancy(std::uint32_t index, NetRelevancy relevancy) {
+void InterestManager::set_relevancy(ObjectIndex index, NetRelevancy relevancy) {
     if (rule_of(index).relevancy != relevancy) {
         make_rule(index).relevancy = relevancy;
         rule_changed(index);
     }
 }
 
-void InterestManager::set_cull_distance(std::uint32_t index, float distance) {
+void InterestManager::set_cull_distance(ObjectIndex index, float distance) {
     if (rule_of(index).cull_distance == distance) {
         return;
     }
@@ -94,21 +94,21 @@ void InterestManager::set_cull_distance(std::uint32_t index, float distance) {
     }
 }
 
-bool InterestManager::set_owner_object(std::uint32_t index, std::uint32_t owner) {
+bool InterestManager::set_owner_object(ObjectIndex index, ObjectIndex owner) {
     if (rule_of(index).owner == owner) {
         return true;
     }
     (void)make_rule(std::max(index, owner));
-    for (std::uint32_t at = owner; at != no_index; at = rules_[at].owner) {
+    for (ObjectIndex at = owner; at != no_object; at = rules_[at].owner) {
         if (at == index) {
             return false;
         }
     }
     leave_owner(index);
     rules_[index].owner = owner;
-    const std::uint32_t next = rules_[owner].first_owned;
+    const ObjectIndex next = rules_[owner].first_owned;
     rules_[index].next_owned = next;
-    if (next != no_index) {
+    if (next != no_object) {
         rules_[next].previous_owned = index;
     }
     rules_[owner].first_owned = index;
@@ -116,22 +116,22 @@ bool InterestManager::set_owner_object(std::uint32_t index, std::uint32_t owner)
     return true;
 }
 
-void InterestManager::leave_owner(std::uint32_t index) {
+void InterestManager::leave_owner(ObjectIndex index) {
     Rule& rule = rules_[index];
-    if (rule.owner == no_index) {
+    if (rule.owner == no_object) {
         return;
     }
-    if (rule.next_owned != no_index) {
+    if (rule.next_owned != no_object) {
         rules_[rule.next_owned].previous_owned = rule.previous_owned;
     }
-    if (rule.previous_owned != no_index) {
+    if (rule.previous_owned != no_object) {
         rules_[rule.previous_owned].next_owned = rule.next_owned;
     } else {
         rules_[rule.owner].first_owned = rule.next_owned;
     }
-    rule.owner = no_index;
-    rule.next_owned = no_index;
-    rule.previous_owned = no_index;
+    rule.owner = no_object;
+    rule.next_owned = no_object;
+    rule.previous_owned = no_object;
 }
 
 void InterestManager::set_class_relevancy(std::uint32_t layout_number, NetRelevancy relevancy) {
@@ -142,7 +142,7 @@ void InterestManager::set_class_cull_distance(std::uint32_t layout_number, float
     class_rule(layout_number).cull_distance = distance;
 }
 
-void InterestManager::rule_changed(std::uint32_t index) {
+void InterestManager::rule_changed(ObjectIndex index) {
     const Rule& rule = rule_of(index);
     if (rule.relevancy != NetRelevancy::Always || rule.is_grouped) {
         ruled_.insert(index);
@@ -160,7 +160,7 @@ void InterestManager::rule_changed(std::uint32_t index) {
     reconsider(index);
 }
 
-void InterestManager::set_location(std::uint32_t index, const Vector3& location) {
+void InterestManager::set_location(ObjectIndex index, const Vector3& location) {
     if (grid_.has_object(index)) {
         grid_.set_location(index, location);
         return;
@@ -196,7 +196,7 @@ void InterestManager::remove_viewer(ClientInterest& client, std::uint32_t view) 
     }
 }
 
-void InterestManager::add_to_group(std::uint32_t index, NetGroup group) {
+void InterestManager::add_to_group(ObjectIndex index, NetGroup group) {
     const bool is_new = groups_.add(index, group);
     if (is_new || !rule_of(index).is_grouped) {
         make_rule(index).is_grouped = true;
@@ -205,13 +205,13 @@ void InterestManager::add_to_group(std::uint32_t index, NetGroup group) {
     }
 }
 
-void InterestManager::remove_from_group(std::uint32_t index, NetGroup group) {
+void InterestManager::remove_from_group(ObjectIndex index, NetGroup group) {
     if (groups_.remove(index, group)) {
         reconsider(index);
     }
 }
 
-void InterestManager::clear_groups(std::uint32_t index) {
+void InterestManager::clear_groups(ObjectIndex index) {
     groups_.remove_all(index);
     if (rule_of(index).is_grouped) {
         make_rule(index).is_grouped = false;
@@ -228,7 +228,7 @@ bool InterestManager::set_in_group(ClientInterest& client, NetGroup group, bool 
     } else {
         client.groups.erase(group);
     }
-    groups_.for_each_member(group, [&](std::uint32_t index) {
+    groups_.for_each_member(group, [&](ObjectIndex index) {
         if (!objects_.at(index)->is_subobject()) {
             client.reconsidered.mark(index);
         }
@@ -236,33 +236,33 @@ bool InterestManager::set_in_group(ClientInterest& client, NetGroup group, bool 
     return true;
 }
 
-void InterestManager::reconsider(std::uint32_t index) {
+void InterestManager::reconsider(ObjectIndex index) {
     for (ClientInterest* client : clients_) {
         client->reconsidered.mark(index);
     }
 }
 
-void InterestManager::owner_changed(ClientInterest& client, std::uint32_t index) {
+void InterestManager::owner_changed(ClientInterest& client, ObjectIndex index) {
     if (ruled_.test(index)) {
         client.reconsidered.mark(index);
     }
 }
 
-void InterestManager::relevancy_changed(ClientInterest& client, std::uint32_t index) {
-    for (std::uint32_t owned = rule_of(index).first_owned; owned != no_index;
+void InterestManager::relevancy_changed(ClientInterest& client, ObjectIndex index) {
+    for (ObjectIndex owned = rule_of(index).first_owned; owned != no_object;
          owned = rules_[owned].next_owned) {
         client.reconsidered.mark(owned);
     }
 }
 
-bool InterestManager::is_seen(const ClientInterest& client, std::uint32_t index) const noexcept {
+bool InterestManager::is_seen(const ClientInterest& client, ObjectIndex index) const noexcept {
     return std::any_of(client.viewers.begin(), client.viewers.end(), [&](std::uint32_t viewer) {
         return viewer != InterestGrid::no_viewer && grid_.sees(viewer, index);
     });
 }
 
 bool InterestManager::is_relevant(const ClientInterest& client, const BitRow& irrelevant,
-                                  std::uint32_t index) const {
+                                  ObjectIndex index) const {
     if (client.hidden.test(index)) {
         return false;
     }
@@ -280,7 +280,7 @@ bool InterestManager::is_relevant(const ClientInterest& client, const BitRow& ir
         case NetRelevancy::OnlyToOwner:
             return false;
         case NetRelevancy::UseOwner:
-            return rule.owner != no_index && !irrelevant.test(rule.owner);
+            return rule.owner != no_object && !irrelevant.test(rule.owner);
         case NetRelevancy::Distance:
         case NetRelevancy::Grid:
             return is_seen(client, index);

@@ -29,81 +29,79 @@ class InterestManager {
     void remove_client(ClientInterest& client);
 
     /// An object is there, of a layout of that number. Parts are not told of.
-    void object_added(std::uint32_t index, std::uint32_t layout_number);
+    void object_added(ObjectIndex index, std::uint32_t layout_number);
     /// It goes, or is nobody's business any more.
-    void forget(std::uint32_t index);
+    void forget(ObjectIndex index);
 
     // See Interest. Objects by index, that are no parts.
-    void set_relevancy(std::uint32_t index, NetRelevancy relevancy);
-    void set_cull_distance(std::uint32_t index, float distance);
+    void set_relevancy(ObjectIndex index, NetRelevancy relevancy);
+    void set_cull_distance(ObjectIndex index, float distance);
     /// False, and nothing done: the owner is carried by the object.
-    [[nodiscard]] bool set_owner_object(std::uint32_t index, std::uint32_t owner);
+    [[nodiscard]] bool set_owner_object(ObjectIndex index, ObjectIndex owner);
     void set_class_relevancy(std::uint32_t layout_number, NetRelevancy relevancy);
     void set_class_cull_distance(std::uint32_t layout_number, float distance);
     /// Once the object is there.
-    void set_location(std::uint32_t index, const Vector3& location);
+    void set_location(ObjectIndex index, const Vector3& location);
     void set_viewer(ClientInterest& client, const Vector3& location, std::uint32_t view);
     void remove_viewer(ClientInterest& client, std::uint32_t view);
     void set_view_radius(ClientInterest& client, float radius, std::uint32_t view);
-    void add_to_group(std::uint32_t index, NetGroup group);
-    void remove_from_group(std::uint32_t index, NetGroup group);
-    void clear_groups(std::uint32_t index);
+    void add_to_group(ObjectIndex index, NetGroup group);
+    void remove_from_group(ObjectIndex index, NetGroup group);
+    void clear_groups(ObjectIndex index);
     /// False: so it was.
     bool set_in_group(ClientInterest& client, NetGroup group, bool is_in_group);
-    void reconsider(std::uint32_t index);
+    void reconsider(ObjectIndex index);
 
     /// Also of parts, who have no rule.
     [[nodiscard]] GroupTable& groups() noexcept { return groups_; }
     [[nodiscard]] const GroupTable& groups() const noexcept { return groups_; }
 
     /// The client is the object's owner now, or was.
-    void owner_changed(ClientInterest& client, std::uint32_t index);
+    void owner_changed(ClientInterest& client, ObjectIndex index);
     /// It was decided for the client: others that go with this object are to be.
-    void relevancy_changed(ClientInterest& client, std::uint32_t index);
+    void relevancy_changed(ClientInterest& client, ObjectIndex index);
 
     [[nodiscard]] const InterestGrid& grid() const noexcept { return grid_; }
     /// Before pairs are decided: looks at what moved.
     void update() { grid_.update(); }
     /// `irrelevant`: as it is now, for who goes with another object.
     [[nodiscard]] bool is_relevant(const ClientInterest& client, const BitRow& irrelevant,
-                                   std::uint32_t index) const;
+                                   ObjectIndex index) const;
     /// Square of how far a location is from the nearest eye of the client, along the axes that
     /// count; nothing while it has none that is anywhere.
     [[nodiscard]] std::optional<float> distance_squared_to(const ClientInterest& client,
                                                            const Vector3& location) const noexcept;
 
     /// One of its eyes has the object in sight, as of the last update().
-    [[nodiscard]] bool is_seen(const ClientInterest& client, std::uint32_t index) const noexcept;
+    [[nodiscard]] bool is_seen(const ClientInterest& client, ObjectIndex index) const noexcept;
 
   private:
-    static constexpr std::uint32_t no_index = ObjectStore::no_index;
-
     struct Rule {
         NetRelevancy relevancy = NetRelevancy::Always;
         bool is_grouped = false;
         float cull_distance = 0;
         // Of those that go with another object: that, and the others that go with it.
-        std::uint32_t owner = no_index;
-        std::uint32_t first_owned = no_index;
-        std::uint32_t next_owned = no_index;
-        std::uint32_t previous_owned = no_index;
+        ObjectIndex owner = no_object;
+        ObjectIndex first_owned = no_object;
+        ObjectIndex next_owned = no_object;
+        ObjectIndex previous_owned = no_object;
     };
 
-    [[nodiscard]] const Rule& rule_of(std::uint32_t index) const noexcept {
-        return index < rules_.size() ? rules_[index] : no_rule_;
+    [[nodiscard]] const Rule& rule_of(ObjectIndex index) const noexcept {
+        return rules_.contains(index) ? rules_[index] : no_rule_;
     }
-    [[nodiscard]] Rule& make_rule(std::uint32_t index);
+    [[nodiscard]] Rule& make_rule(ObjectIndex index);
     [[nodiscard]] Rule& class_rule(std::uint32_t layout_number);
     /// The grid is told, and all clients are decided anew.
-    void rule_changed(std::uint32_t index);
-    void leave_owner(std::uint32_t index);
+    void rule_changed(ObjectIndex index);
+    void leave_owner(ObjectIndex index);
     [[nodiscard]] std::uint32_t viewer_of(ClientInterest& client, std::uint32_t view);
 
     const ObjectStore& objects_;
     NetWorld& world_;
     Rule no_rule_;
     Vector<Rule> class_rules_;  // by layout number, as far as said
-    Vector<Rule> rules_;        // by index, likewise
+    ByObject<Rule> rules_;      // as far as said
     BitRow ruled_;
     GroupTable groups_;
     InterestGrid grid_;

@@ -28,7 +28,7 @@ namespace replayout {
 class CarriedOpens {
   public:
     struct Open {
-        std::uint32_t object_index = 0;
+        ObjectIndex object_index{};
         SentBunch name;
         std::uint32_t place = 0;  ///< among the bunches of the packet that ReliableSender sent
         std::size_t offset = 0;   ///< in the bunches of the packet, with the next one
@@ -40,12 +40,12 @@ class CarriedOpens {
     explicit CarriedOpens(MemoryResource* resource) : opens_(Allocator<Open>(resource)) {}
 
     void add(const Open& open) { opens_.push_back(open); }
-    [[nodiscard]] bool contains(std::uint32_t object_index) const noexcept {
+    [[nodiscard]] bool contains(ObjectIndex object_index) const noexcept {
         return std::any_of(opens_.begin(), opens_.end(),
                            [=](const Open& open) { return open.object_index == object_index; });
     }
     /// The first block of the object is in the packet, or it has none.
-    void followed(std::uint32_t object_index) noexcept {
+    void followed(ObjectIndex object_index) noexcept {
         for (std::size_t i = first_unfollowed_; i < opens_.size(); ++i) {
             if (opens_[i].object_index == object_index) {
                 opens_[i].is_followed = true;
@@ -58,11 +58,11 @@ class CarriedOpens {
     }
     [[nodiscard]] bool has_unfollowed() const noexcept { return first_unfollowed_ < opens_.size(); }
     /// The object whose block is to be written next.
-    [[nodiscard]] std::optional<std::uint32_t> first_unfollowed() const noexcept {
+    [[nodiscard]] std::optional<ObjectIndex> first_unfollowed() const noexcept {
         return has_unfollowed() ? std::optional(opens_[first_unfollowed_].object_index)
                                 : std::nullopt;
     }
-    [[nodiscard]] std::optional<Open> find_unfollowed(std::uint32_t object_index) const noexcept {
+    [[nodiscard]] std::optional<Open> find_unfollowed(ObjectIndex object_index) const noexcept {
         for (std::size_t i = first_unfollowed_; i < opens_.size(); ++i) {
             if (opens_[i].object_index == object_index && !opens_[i].is_followed) {
                 return opens_[i];

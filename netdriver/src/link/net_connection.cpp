@@ -238,8 +238,8 @@ CloseReason NetConnection::handle_message(const BunchHeader& header,
 }
 
 void NetConnection::send_control(std::span<const std::byte> message) {
-    const std::uint32_t count = packets_.reliable().queue(BunchHeader(), next_control_sequence_,
-                                                          message, {BunchTag::Kind::Control, 0, 0});
+    const std::uint32_t count =
+        packets_.reliable().queue(BunchHeader(), next_control_sequence_, message, BunchTag());
     next_control_sequence_ = static_cast<std::uint16_t>(next_control_sequence_ + count);
 }
 

@@ -164,7 +164,7 @@ void PacketSender::take_out_opens() noexcept {
     opens_.clear();
 }
 
-void PacketSender::flush_full_before(std::uint32_t object_index) {
+void PacketSender::flush_full_before(ObjectIndex object_index) {
     const std::optional<CarriedOpens::Open> open = opens_.find_unfollowed(object_index);
     flush_full();
     if (open.has_value() && may_begin_packet(Share::Objects)) {
@@ -187,12 +187,12 @@ void PacketSender::write_taken_out(const SentBunch& name) {
     note_bunch(name);
 }
 
-std::optional<std::uint32_t> PacketSender::write_lost_open() {
+std::optional<ObjectIndex> PacketSender::write_lost_open() {
     if (!has_lost_opens() || !reliable_.may_send(Share::Objects)) {
         return std::nullopt;
     }
     const OutBunch& bunch = reliable_.next(Share::Objects);
-    const std::uint32_t object_index = bunch.tag.object_index;
+    const ObjectIndex object_index = bunch.tag.object_index;
     if (!make_room_for_bunch(Share::Objects,
                              bunch_header_bytes(bunch.header) + bunch.payload.size())) {
         return std::nullopt;

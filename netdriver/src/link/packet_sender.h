@@ -147,7 +147,7 @@ class PacketSender final {
     }
     /// Writes the next of the lost opens. Returns its object, whose block is to follow at once;
     /// nothing: there is no room, or no such open.
-    [[nodiscard]] std::optional<std::uint32_t> write_lost_open();
+    [[nodiscard]] std::optional<ObjectIndex> write_lost_open();
 
     // Calls.
 
@@ -173,7 +173,7 @@ class PacketSender final {
     void flush_full() { flush(now_); }
     /// Sends it where a block of that object comes next: if its open was in the packet and waits
     /// for that block, it goes over into the next one, if that may begin.
-    void flush_full_before(std::uint32_t object_index);
+    void flush_full_before(ObjectIndex object_index);
     /// Sends an empty packet for its acks; with `ack_requested` to get an answer.
     void send_empty(NetTime now, bool ack_requested);
     /// Sends packets `begin` <= i < `end` of a run, as many as there is room for. Returns the first

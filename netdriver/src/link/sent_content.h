@@ -18,7 +18,7 @@ namespace replayout {
 /// belongs to cannot have moved to another object meanwhile: a channel is used again only when its
 /// close was delivered, and by then everything sent before is resolved.
 struct SentRecord {
-    std::uint32_t object_index = 0;
+    ObjectIndex object_index{};
     bool is_initial = false;        ///< with what is sent only at first
     bool is_more = false;           ///< of the block of the record before
     bool has_keyed_arrays = false;  ///< its object: what is lost of it may be kept apart by version
@@ -31,7 +31,7 @@ static_assert(sizeof(SentRecord) == 40, "docs/performance.md says so");
 class SentContentHandler {
   public:
     /// Hints that the fate of a block of that object is told in some steps.
-    virtual void record_expected(std::uint32_t /*object_index*/) noexcept {}
+    virtual void record_expected(ObjectIndex /*object_index*/) noexcept {}
     virtual void record_delivered(const SentRecord& record) = 0;
     virtual void record_lost(const SentRecord& record) = 0;
     /// The first `count` of these.

@@ -82,7 +82,7 @@ bool SentPackets::is_unanswered_since(NetTime time) const noexcept {
     return false;
 }
 
-bool SentPackets::has_initial(std::uint32_t object_index) const noexcept {
+bool SentPackets::has_initial(ObjectIndex object_index) const noexcept {
     for (std::size_t i = 0; i < sent_records_.count(); ++i) {
         if (sent_records_.at(i).object_index == object_index && sent_records_.at(i).is_initial) {
             return true;
@@ -91,7 +91,7 @@ bool SentPackets::has_initial(std::uint32_t object_index) const noexcept {
     return false;
 }
 
-std::uint32_t SentPackets::bundles_with(std::uint32_t object_index,
+std::uint32_t SentPackets::bundles_with(ObjectIndex object_index,
                                         std::uint64_t bundled_flush) const noexcept {
     if (sent_bundles_.count() == 0 || bundled_flush < sent_bundles_.front().first.run->flush()) {
         return 0;

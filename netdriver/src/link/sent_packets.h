@@ -129,14 +129,14 @@ class SentPackets final : private PacketNotifyHandler {
     [[nodiscard]] bool has_calls() const noexcept { return sent_calls_.count() > 0; }
     /// Returns whether a block is on its way with what is sent of this object only at first.
     /// O(blocks under way).
-    [[nodiscard]] bool has_initial(std::uint32_t object_index) const noexcept;
+    [[nodiscard]] bool has_initial(ObjectIndex object_index) const noexcept;
     /// Returns whether bundles of that flush, or of one before it, are under way.
     [[nodiscard]] bool has_bundles_until(std::uint64_t flush) const noexcept {
         return sent_bundles_.count() > 0 && sent_bundles_.front().first.run->flush() <= flush;
     }
     /// Counts the bundles under way with a block of that object, of which one was last in a bundle
     /// in that flush. O(bundles under way), where it is not older than all of them.
-    [[nodiscard]] std::uint32_t bundles_with(std::uint32_t object_index,
+    [[nodiscard]] std::uint32_t bundles_with(ObjectIndex object_index,
                                              std::uint64_t bundled_flush) const noexcept;
     /// Account is kept of the pairs of so many more blocks of bundles under way, or is no longer.
     void add_accounted(std::uint32_t blocks) noexcept {

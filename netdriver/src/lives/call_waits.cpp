@@ -20,15 +20,15 @@ CallWaits::CallWaits(const ServerEnvironment& environment, ServerObjects& object
     all_.rows.add(logged_, ObjectRows::Until::SlotIsFree);
 }
 
-bool CallWaits::is_family_called(const ReplicationSender& sender, std::uint32_t index) const {
+bool CallWaits::is_family_called(const ReplicationSender& sender, ObjectIndex index) const {
     bool is_called = false;
-    objects_.for_each_there_is(index, [&](std::uint32_t member) {
+    objects_.for_each_there_is(index, [&](ObjectIndex member) {
         is_called = is_called || sender.leaving_channels().must_wait(member);
     });
     return is_called;
 }
 
-void CallWaits::compare_before_departure(std::uint32_t index) {
+void CallWaits::compare_before_departure(ObjectIndex index) {
     NetworkObjectInfo& info = *objects_.at(index);
     const bool is_meant =
         std::any_of(clients_.begin(), clients_.end(), [&](const ServerClient* client) {
@@ -44,7 +44,7 @@ void CallWaits::compare_before_departure(std::uint32_t index) {
     (void)info.changelist_state().update(memory, all_.shadow_ids, environment_.stats.replication);
 }
 
-void CallWaits::compare_before_hiding(std::uint32_t index) {
+void CallWaits::compare_before_hiding(ObjectIndex index) {
     NetworkObjectInfo& info = *objects_.at(index);
     if (!info.changelist_state().is_due()) {
         return;

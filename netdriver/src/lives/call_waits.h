@@ -22,11 +22,11 @@ class CallWaits {
     CallWaits& operator=(const CallWaits&) = delete;
 
     /// Whether reliable calls of the object, or of a part of it, are on their way to the client.
-    [[nodiscard]] bool is_family_called(const ReplicationSender& sender, std::uint32_t index) const;
+    [[nodiscard]] bool is_family_called(const ReplicationSender& sender, ObjectIndex index) const;
     /// The object is about to be removed.
-    void compare_before_departure(std::uint32_t index);
+    void compare_before_departure(ObjectIndex index);
     /// The object is about to be hidden from one client, and stays at others.
-    void compare_before_hiding(std::uint32_t index);
+    void compare_before_hiding(ObjectIndex index);
     /// Logs, once for each object, that calls were dropped because the wait was over.
     void note_dropped(const ServerClient& client,
                       std::span<const LeavingChannels::DroppedCalls> dropped);

@@ -110,8 +110,8 @@ void CompareStage::compare_by_rows(ServerLane& lane, LaneShare words, Changed ch
         const ScanPlan::Findings found = polled_.scan(word, polled, world_, memory);
         due_count += static_cast<std::uint64_t>(std::popcount(due));
         same_count += static_cast<std::uint64_t>(std::popcount(polled & ~found.changed));
-        BitRow::for_each_in_word(word, (due & ~polled) | found.changed, [&](std::uint32_t index) {
-            const std::uint32_t bit = index & 63;
+        BitRow::for_each_in_word(word, (due & ~polled) | found.changed, [&](ObjectIndex index) {
+            const std::uint32_t bit = value_of(index) & 63;
             const bool is_polled = (found.changed >> bit & 1) != 0;
             const DueObject::Known known = (found.long_runs >> bit & 1) != 0
                                                ? DueObject::Known::LongRunsDiffer
@@ -197,7 +197,7 @@ void CompareStage::compare_left_over(const DueObject& due) {
     }
 }
 
-void CompareStage::begin_due(std::uint32_t index) {
+void CompareStage::begin_due(ObjectIndex index) {
     if (resting_.test(index)) {
         return;
     }
@@ -208,21 +208,21 @@ void CompareStage::begin_due(std::uint32_t index) {
     }
 }
 
-void CompareStage::force_due(std::uint32_t index) {
+void CompareStage::force_due(ObjectIndex index) {
     if (!resting_.test(index)) {
         calendar_.cancel(index);
         due_.set(index);
     }
 }
 
-void CompareStage::force_paced(std::uint32_t index) {
+void CompareStage::force_paced(ObjectIndex index) {
     if (calendar_.is_paced(index)) {
         force_due(index);
     }
 }
 
 void CompareStage::take_due(NetTime now) {
-    tolerated_.advance(now, [&](std::uint32_t index) {
+    tolerated_.advance(now, [&](ObjectIndex index) {
         if (resting_.test(index)) {
             return false;  // it stays what it was when it fell asleep
         }
@@ -230,7 +230,7 @@ void CompareStage::take_due(NetTime now) {
         mark_due(index);
         return true;
     });
-    calendar_.advance(now, [&](std::uint32_t index) {
+    calendar_.advance(now, [&](ObjectIndex index) {
         if (!resting_.test(index)) {
             due_.set(index);
         }
@@ -238,12 +238,12 @@ void CompareStage::take_due(NetTime now) {
     mark_validator_.validate(objects_, all_.live, resting_, world_, stats_.replication);
 }
 
-void CompareStage::update_polled(std::uint32_t index) {
+void CompareStage::update_polled(ObjectIndex index) {
     const NetworkObjectInfo& info = *objects_.at(index);
     polled_.set(index, info, !info.is_torn_off() && !calendar_.is_paced(index));
 }
 
-void CompareStage::rest(std::uint32_t index) {
+void CompareStage::rest(ObjectIndex index) {
     resting_.insert(index);
     due_.clear(index);
 }
@@ -253,15 +253,15 @@ void CompareStage::rest(const BitRow& objects) {
     due_.remove(objects);
 }
 
-void CompareStage::begin(std::uint32_t index) {
-    const std::uint32_t whole = objects_.root_of(index);
+void CompareStage::begin(ObjectIndex index) {
+    const ObjectIndex whole = objects_.root_of(index);
     NetUpdateFrequency frequency;
     if (whole != index) {
         frequency = calendar_.frequency_of(whole);
     } else if (!class_frequencies_.empty()) {
         frequency = class_frequencies_[objects_.at(index)->layout_number()];
     }
-    calendar_.set(index, frequency, whole);
+    calendar_.set(index, frequency, value_of(whole));
     if (objects_.at(index)->changelist_state().layout().sent_within_us() != 0) {
         tolerated_.add(index, objects_.at(index)->changelist_state().layout().sent_within_us());
     }
@@ -278,9 +278,9 @@ void CompareStage::set_class_frequency(const RepLayout& layout,
     class_frequencies_[number] = frequency;
 }
 
-void CompareStage::set_frequency(std::uint32_t index, const NetUpdateFrequency& frequency) {
-    objects_.for_each_in_family(index, [&](std::uint32_t member) {
-        calendar_.set(member, frequency, index);
+void CompareStage::set_frequency(ObjectIndex index, const NetUpdateFrequency& frequency) {
+    objects_.for_each_in_family(index, [&](ObjectIndex member) {
+        calendar_.set(member, frequency, value_of(index));
         update_polled(member);
         force_due(member);
     });

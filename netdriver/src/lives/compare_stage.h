@@ -46,26 +46,26 @@ class CompareStage {
 
     /// A new object, or a part that was attached to its outer: it has the frequency of its class,
     /// or of its outer, and is compared in the next flush.
-    void begin(std::uint32_t index);
+    void begin(ObjectIndex index);
     /// The object is compared at its turn, or in the next flush, unless it rests.
-    void mark_due(std::uint32_t index) {
+    void mark_due(ObjectIndex index) {
         if (!due_.test(index)) [[unlikely]] {  // by the first of many marks
             begin_due(index);
         }
     }
     /// The object is compared in the next flush, unless it rests.
-    void force_due(std::uint32_t index);
+    void force_due(ObjectIndex index);
     /// The same, but only for an object with a frequency of its own. The others are due anyway.
-    void force_paced(std::uint32_t index);
+    void force_paced(ObjectIndex index);
     /// Decides again whether a look at the object is enough as long as it does not change.
-    void update_polled(std::uint32_t index);
+    void update_polled(ObjectIndex index);
 
     /// Objects that are dormant for every client.
     [[nodiscard]] const BitRow& resting() const noexcept { return resting_; }
-    void rest(std::uint32_t index);
+    void rest(ObjectIndex index);
     void rest(const BitRow& objects);
     /// The object is compared again, from the next flush on.
-    void end_rest(std::uint32_t index) {
+    void end_rest(ObjectIndex index) {
         resting_.erase(index);
         force_due(index);
     }
@@ -73,11 +73,11 @@ class CompareStage {
     /// Requires a layout of the driver.
     void set_class_frequency(const RepLayout& layout, const NetUpdateFrequency& frequency);
     /// Sets that of an object and its parts. Requires an object that is no part.
-    void set_frequency(std::uint32_t index, const NetUpdateFrequency& frequency);
+    void set_frequency(ObjectIndex index, const NetUpdateFrequency& frequency);
     [[nodiscard]] const UpdateCalendar& calendar() const noexcept { return calendar_; }
 
   private:
-    void begin_due(std::uint32_t index);
+    void begin_due(ObjectIndex index);
     /// Compares what is due among these words of the row: `changed(due)` for each object that was
     /// compared and changed, and `compare(due)` for each other object that may have changed.
     template <typename Changed, typename Compare>
@@ -105,7 +105,7 @@ class CompareStage {
     BitRow resting_;  // dormant for every client
     UpdateCalendar calendar_;  // of the due objects, those of which it is not the turn
     Vector<NetUpdateFrequency> class_frequencies_;  // by layout number; empty while none is set
-    BitRow compared_alone_;                         // layouts, by number
+    NumberRow compared_alone_;                      // layouts, by number
     PolledObjects polled_;                          // of live ones
     ToleratedChanges tolerated_;
     MarkValidator mark_validator_;

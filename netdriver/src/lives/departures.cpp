@@ -13,12 +13,12 @@ Departures::Departures(const ServerEnvironment& environment, ServerObjects& obje
       relevancy_(relevancy),
       waits_(waits),
       departures_(Allocator<Departure>(&environment.memory.objects)),
-      family_(Allocator<std::uint32_t>(&environment.memory.scratch)) {}
+      family_(Allocator<ObjectIndex>(&environment.memory.scratch)) {}
 
-bool Departures::must_depart(std::uint32_t index) const {
+bool Departures::must_depart(ObjectIndex index) const {
     bool has_departing_part = false;
     if (!departures_.empty()) {
-        objects_.for_each_there_is(index, [&](std::uint32_t member) {
+        objects_.for_each_there_is(index, [&](ObjectIndex member) {
             has_departing_part = has_departing_part || objects_.at(member)->is_removed();
         });
     }
@@ -32,14 +32,14 @@ bool Departures::must_depart(std::uint32_t index) const {
 void Departures::depart(NetObjectId id, ChannelCloseReason reason) {
     waits_.note_leaving();
     family_.clear();
-    objects_.for_each_in_family(id.index, [&](std::uint32_t index) { family_.push_back(index); });
+    objects_.for_each_in_family(slot_of(id), [&](ObjectIndex index) { family_.push_back(index); });
     // Inner before outer.
     std::reverse(family_.begin(), family_.end());
     clients_.for_each_joined([&](ServerClient& client) {
         // A part that is hidden with its outer goes with it.
-        const bool waits =
-            client.sender.is_leaving(id.index) || waits_.is_family_called(client.sender, id.index);
-        for (const std::uint32_t index : family_) {
+        const bool waits = client.sender.is_leaving(slot_of(id)) ||
+                           waits_.is_family_called(client.sender, slot_of(id));
+        for (const ObjectIndex index : family_) {
             if (waits) {
                 client.sender.leave_behind_calls(index, reason);
             } else {
@@ -48,15 +48,15 @@ void Departures::depart(NetObjectId id, ChannelCloseReason reason) {
         }
     });
     // Only after that: a regular pair counts as having been sent what its object is.
-    for (const std::uint32_t index : family_) {
+    for (const ObjectIndex index : family_) {
         waits_.compare_before_departure(index);
     }
-    for (const std::uint32_t index : family_) {
+    for (const ObjectIndex index : family_) {
         begin(index, reason);
     }
 }
 
-void Departures::begin(std::uint32_t index, ChannelCloseReason reason) {
+void Departures::begin(ObjectIndex index, ChannelCloseReason reason) {
     NetworkObjectInfo& info = *objects_.at(index);
     objects_.retire_id(objects_.id_at(index));
     info.set_removed();
@@ -78,7 +78,7 @@ void Departures::close_left() {
     }
     clients_.for_each_joined([&](ServerClient& client) {
         waits_.note_dropped(client, client.sender.close_left());
-        for (const std::uint32_t index : client.sender.leaving_channels().returned()) {
+        for (const ObjectIndex index : client.sender.leaving_channels().returned()) {
             show_returned(client, index);
         }
         if (!client.sender.leaving_channels().is_empty()) {
@@ -90,7 +90,7 @@ void Departures::close_left() {
     }
 }
 
-void Departures::show_returned(ServerClient& client, std::uint32_t index) {
+void Departures::show_returned(ServerClient& client, ObjectIndex index) {
     if (objects_.is_part(index)) {
         relevancy_.show_part(client, index);
     } else {
@@ -101,7 +101,7 @@ void Departures::show_returned(ServerClient& client, std::uint32_t index) {
 
 void Departures::remove_departed() {
     const auto is_over = [&](const Departure& departure) {
-        return objects_.first_part_of(departure.index) == ObjectStore::no_index &&
+        return objects_.first_part_of(departure.index) == no_object &&
                std::none_of(clients_.begin(), clients_.end(), [&](const ServerClient* client) {
                    return client->is_joined() && client->sender.is_leaving(departure.index);
                });
@@ -127,7 +127,7 @@ void Departures::end_oldest() {
     if (departures_.empty()) {
         return;
     }
-    const std::uint32_t index = departures_.front().index;
+    const ObjectIndex index = departures_.front().index;
     clients_.for_each_joined([&](ServerClient& client) {
         waits_.note_dropped(client, client.sender.edit_leaving_channels().close_now(index));
     });

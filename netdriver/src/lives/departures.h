@@ -27,7 +27,7 @@ class Departures {
 
     /// Some clients do not have all reliable calls of the object yet, or of a part that was removed
     /// before. Then it is to depart, instead of being removed at once.
-    [[nodiscard]] bool must_depart(std::uint32_t index) const;
+    [[nodiscard]] bool must_depart(ObjectIndex index) const;
     void depart(NetObjectId id, ChannelCloseReason reason);
     /// A client joined: it does not get the removed objects.
     void introduce(ServerClient& client);
@@ -39,13 +39,13 @@ class Departures {
 
   private:
     struct Departure {
-        std::uint32_t index = 0;
+        ObjectIndex index{};
         ChannelCloseReason reason = ChannelCloseReason::Destroyed;
     };
 
-    void begin(std::uint32_t index, ChannelCloseReason reason);
+    void begin(ObjectIndex index, ChannelCloseReason reason);
     /// The object was hidden, and shown again before it had left.
-    void show_returned(ServerClient& client, std::uint32_t index);
+    void show_returned(ServerClient& client, ObjectIndex index);
     /// Removes the objects that no client waits for any longer.
     void remove_departed();
 
@@ -55,7 +55,7 @@ class Departures {
     Relevancy& relevancy_;
     CallWaits& waits_;
     Vector<Departure> departures_;  // in the order in which they were removed, parts first
-    Vector<std::uint32_t> family_;  // scratch
+    Vector<ObjectIndex> family_;    // scratch
 };
 
 }  // namespace replayout

@@ -6,7 +6,7 @@
 
 namespace replayout {
 
-void DestructionNotices::note(std::uint32_t index) {
+void DestructionNotices::note(ObjectIndex index) {
     const std::string_view name = stable_name_of(objects_.at(index)->spawn_record());
     if (name.empty()) {
         return;
@@ -31,8 +31,8 @@ void DestructionNotices::note(std::uint32_t index) {
     }
 }
 
-void DestructionNotices::note_part(std::uint32_t index, std::string_view name) {
-    const std::uint32_t outer = objects_.at(index)->family().outer;
+void DestructionNotices::note_part(ObjectIndex index, std::string_view name) {
+    const ObjectIndex outer = objects_.at(index)->family().outer;
     objects_.add_destroyed_part(outer, objects_.at(index)->guid(), name);
     const std::size_t place = objects_.destroyed_parts_of(outer)->count() - 1;
     clients_.for_each_joined([&](ServerClient& client) {
@@ -82,7 +82,7 @@ void DestructionNotices::send(ServerClient& client) {
     }
 }
 
-void DestructionNotices::forget_part(std::uint32_t outer, std::string_view stable_name) {
+void DestructionNotices::forget_part(ObjectIndex outer, std::string_view stable_name) {
     const std::size_t place = objects_.forget_destroyed_part(outer, stable_name);
     for (ServerClient* client : clients_) {
         client->sender.edit_part_notices().forget_name(outer, place);

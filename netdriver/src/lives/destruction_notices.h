@@ -25,12 +25,12 @@ class DestructionNotices {
           names_(&environment.memory.objects) {}
 
     /// The game is about to remove the object, or part, because it was destroyed.
-    void note(std::uint32_t index);
+    void note(ObjectIndex index);
     /// The name is free for another object. Clients that join later do not hear of its end.
     void forget(std::string_view stable_name);
     void forget_all();
     /// A new part of the object has this name.
-    void forget_part(std::uint32_t outer, std::string_view stable_name);
+    void forget_part(ObjectIndex outer, std::string_view stable_name);
     /// Sends the client what it has not been told, as far as there is room.
     void send(ServerClient& client);
     [[nodiscard]] bool has_sent_all(const ServerClient& client) const noexcept {
@@ -38,7 +38,7 @@ class DestructionNotices {
     }
 
   private:
-    void note_part(std::uint32_t index, std::string_view name);
+    void note_part(ObjectIndex index, std::string_view name);
 
     const NetConfig& config_;
     ObjectStore& objects_;

@@ -17,11 +17,11 @@ Dormancy::Dormancy(const ServerEnvironment& environment, ServerObjects& objects,
 }
 
 void Dormancy::set(NetObjectId id, NetDormancy dormancy) {
-    REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(id.index)->is_subobject());
-    objects_.for_each_in_family(id.index, [&](std::uint32_t index) { set_of(index, dormancy); });
+    REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(slot_of(id))->is_subobject());
+    objects_.for_each_in_family(slot_of(id), [&](ObjectIndex index) { set_of(index, dormancy); });
 }
 
-void Dormancy::set_of(std::uint32_t index, NetDormancy dormancy) {
+void Dormancy::set_of(ObjectIndex index, NetDormancy dormancy) {
     NetworkObjectInfo& info = *objects_.at(index);
     const NetDormancy before = info.dormancy();
     const bool is_refused = before == NetDormancy::Never && may_be_dormant(dormancy);
@@ -40,8 +40,8 @@ void Dormancy::set_of(std::uint32_t index, NetDormancy dormancy) {
 }
 
 void Dormancy::flush(NetObjectId id) {
-    REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(id.index)->is_subobject());
-    objects_.for_each_in_family(id.index, [&](std::uint32_t index) {
+    REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(slot_of(id))->is_subobject());
+    objects_.for_each_in_family(slot_of(id), [&](ObjectIndex index) {
         NetworkObjectInfo& info = *objects_.at(index);
         if (!may_be_dormant(info.dormancy())) {
             return;
@@ -56,12 +56,12 @@ void Dormancy::flush(NetObjectId id) {
 }
 
 void Dormancy::set_for(PeerId peer, NetObjectId id, bool is_dormant) {
-    REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(id.index)->is_subobject());
+    REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(slot_of(id))->is_subobject());
     ServerClient* client = clients_.find_joined(peer);
     if (client == nullptr) {
         return;
     }
-    objects_.for_each_in_family(id.index, [&](std::uint32_t index) {
+    objects_.for_each_in_family(slot_of(id), [&](ObjectIndex index) {
         client->sender.edit_dormant_channels().ask_dormant(index, is_dormant);
         if (objects_.at(index)->dormancy() != NetDormancy::DormantPartial) {
             return;
@@ -77,20 +77,19 @@ void Dormancy::set_for(PeerId peer, NetObjectId id, bool is_dormant) {
 bool Dormancy::is_for(PeerId peer, NetObjectId id) const {
     REPLAYOUT_ASSERT(objects_.contains(id));
     const ServerClient* client = clients_.find_joined(peer);
-    return client != nullptr && client->sender.dormancy().dormant.test(id.index);
+    return client != nullptr && client->sender.dormancy().dormant.test(slot_of(id));
 }
 
 void Dormancy::introduce(ServerClient& client) {
-    for (std::uint32_t index = candidates_.next(0); index != BitRow::no_bit;
-         index = candidates_.next(index + 1)) {
+    candidates_.for_each([&](ObjectIndex index) {
         apply(client.sender, index);
         if (objects_.at(index)->dormancy() == NetDormancy::DormantPartial) {
             resume_compare(index);  // for this client it is awake, until it is said otherwise
         }
-    }
+    });
 }
 
-void Dormancy::apply(ReplicationSender& sender, std::uint32_t index) {
+void Dormancy::apply(ReplicationSender& sender, ObjectIndex index) {
     DormantChannels& channels = sender.edit_dormant_channels();
     switch (objects_.at(index)->dormancy()) {
         case NetDormancy::Never:
@@ -113,7 +112,7 @@ void Dormancy::apply(ReplicationSender& sender, std::uint32_t index) {
     }
 }
 
-void Dormancy::apply_to_all(std::uint32_t index, bool wakes) {
+void Dormancy::apply_to_all(ObjectIndex index, bool wakes) {
     clients_.for_each_joined([&](ServerClient& client) {
         if (wakes) {
             client.sender.edit_dormant_channels().wake(index);
@@ -130,7 +129,7 @@ void Dormancy::apply_to_all(std::uint32_t index, bool wakes) {
     }
 }
 
-void Dormancy::shown(ServerClient& client, std::uint32_t index) {
+void Dormancy::shown(ServerClient& client, ObjectIndex index) {
     if (!candidates_.test(index)) {
         return;
     }
@@ -145,16 +144,16 @@ void Dormancy::shown(ServerClient& client, std::uint32_t index) {
 
 void Dormancy::force_net_update(NetObjectId id) {
     flush(id);
-    objects_.for_each_in_family(id.index, [&](std::uint32_t index) {
+    objects_.for_each_in_family(slot_of(id), [&](ObjectIndex index) {
         compare_.force_paced(index);
         clients_.for_each_joined([&](ServerClient& client) { client.sender.force(index); });
     });
 }
 
-void Dormancy::wake_for(ServerClient& client, std::uint32_t index) {
+void Dormancy::wake_for(ServerClient& client, ObjectIndex index) {
     if (objects_.at(index)->dormancy() == NetDormancy::Initial) {
         // Whole: a part cannot be where its outer is not.
-        objects_.for_each_in_family(objects_.root_of(index), [&](std::uint32_t member) {
+        objects_.for_each_in_family(objects_.root_of(index), [&](ObjectIndex member) {
             if (objects_.at(member)->dormancy() == NetDormancy::Initial) {
                 objects_.at(member)->set_dormancy(NetDormancy::DormantAll);
                 apply_to_all(member, true);
@@ -167,7 +166,7 @@ void Dormancy::wake_for(ServerClient& client, std::uint32_t index) {
     resume_compare(index);
 }
 
-void Dormancy::resume_compare(std::uint32_t index) {
+void Dormancy::resume_compare(ObjectIndex index) {
     compare_.end_rest(index);
     if (may_be_dormant(objects_.at(index)->dormancy())) {
         becoming_.insert(index);
@@ -176,7 +175,7 @@ void Dormancy::resume_compare(std::uint32_t index) {
     }
 }
 
-bool Dormancy::is_for_all(std::uint32_t index) const {
+bool Dormancy::is_for_all(ObjectIndex index) const {
     return std::all_of(clients_.begin(), clients_.end(), [&](const ServerClient* client) {
         return !client->is_joined() || client->sender.dormancy().is_resting(index);
     });

@@ -38,16 +38,16 @@ class Dormancy {
     [[nodiscard]] bool is_for(PeerId peer, NetObjectId id) const;
 
     /// Of one object without its parts.
-    void set_of(std::uint32_t index, NetDormancy dormancy);
+    void set_of(ObjectIndex index, NetDormancy dormancy);
     /// A client joined. What may be dormant becomes so for it, or does not.
     void introduce(ServerClient& client);
     /// The client is shown the object again.
-    void shown(ServerClient& client, std::uint32_t index);
+    void shown(ServerClient& client, ObjectIndex index);
     /// For one client the object is sent once more, as it is then. It goes dormant again
     /// afterwards.
-    void wake_for(ServerClient& client, std::uint32_t index);
+    void wake_for(ServerClient& client, ObjectIndex index);
     /// A call means what the object is now: it ends its rest, if it rests.
-    void end_rest(std::uint32_t index) {
+    void end_rest(ObjectIndex index) {
         if (compare_.resting().test(index)) {
             resume_compare(index);
         }
@@ -56,19 +56,19 @@ class Dormancy {
     void rest_dormant_objects();
 
     /// The game is done with the object, or tore it off.
-    void forget(std::uint32_t index) noexcept {
+    void forget(ObjectIndex index) noexcept {
         candidates_.erase(index);
         becoming_.erase(index);
     }
 
   private:
     /// What the object's state means for one connection.
-    void apply(ReplicationSender& sender, std::uint32_t index);
+    void apply(ReplicationSender& sender, ObjectIndex index);
     /// The same for all. `wakes`: those for whom it is dormant are sent it once more.
-    void apply_to_all(std::uint32_t index, bool wakes);
+    void apply_to_all(ObjectIndex index, bool wakes);
     /// It is compared again, for as long as it is awake for anybody.
-    void resume_compare(std::uint32_t index);
-    [[nodiscard]] bool is_for_all(std::uint32_t index) const;
+    void resume_compare(ObjectIndex index);
+    [[nodiscard]] bool is_for_all(ObjectIndex index) const;
 
     ObjectStore& objects_;
     ServerClients& clients_;

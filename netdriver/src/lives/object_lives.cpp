@@ -41,7 +41,7 @@ ObjectLives::ObjectLives(const ServerEnvironment& environment, const Parts& part
       clients_(parts.clients),
       torn_off_(&environment.memory.objects),
       names_(&environment.memory.objects),
-      family_(Allocator<std::uint32_t>(&environment.memory.scratch)) {
+      family_(Allocator<ObjectIndex>(&environment.memory.scratch)) {
     parts_.objects.rows.add(names_, ObjectRows::Until::TornOff);
 }
 
@@ -76,9 +76,9 @@ NetObjectId ObjectLives::add(const RepLayout& layout, ObjectHandle object, NetOb
                                  " of them, and NetConfig::channels_max allows no more");
         return {};
     }
-    const NetGUID outer_guid = is_part ? objects_.at(outer.index)->guid() : NetGUID();
-    const std::uint32_t twin = names_.find(outer_guid, parameters.stable_name);
-    REPLAYOUT_EXPECT(twin == ObjectStore::no_index, NetObjectId(), "%s",
+    const NetGUID outer_guid = is_part ? objects_.at(slot_of(outer))->guid() : NetGUID();
+    const ObjectIndex twin = names_.find(outer_guid, parameters.stable_name);
+    REPLAYOUT_EXPECT(twin == no_object, NetObjectId(), "%s",
                      named_twice(called, layout, parameters.stable_name, twin).c_str());
     const NetGUID guid = environment_.guids.assign_to_new(object);
     REPLAYOUT_EXPECT(!guid.is_null(), NetObjectId(), "%s",
@@ -87,20 +87,20 @@ NetObjectId ObjectLives::add(const RepLayout& layout, ObjectHandle object, NetOb
     environment_.guids.bind(guid, object);
     const NetObjectId id = objects_.add(layout, number, object, guid);
     if (is_part) {
-        objects_.attach(id.index, outer.index);
+        objects_.attach(slot_of(id), slot_of(outer));
     }
-    objects_.set_spawn_record(id.index, environment_.layouts.archetype_of(layout), outer_guid,
+    objects_.set_spawn_record(slot_of(id), environment_.layouts.archetype_of(layout), outer_guid,
                               parameters);
-    names_.add(id.index, outer_guid, parameters.stable_name);
-    objects_.at(id.index)->set_location(parameters.location);
+    names_.add(slot_of(id), outer_guid, parameters.stable_name);
+    objects_.at(slot_of(id))->set_location(parameters.location);
     parts_.objects.rows.grow(objects_.slot_count());
-    parts_.objects.live.set(id.index);
-    parts_.objects.changes.objects.set(id.index);
-    parts_.values.begin(id.index, layout);
-    parts_.compare.begin(id.index);
+    parts_.objects.live.set(slot_of(id));
+    parts_.objects.changes.objects.set(slot_of(id));
+    parts_.values.begin(slot_of(id), layout);
+    parts_.compare.begin(slot_of(id));
     if (!is_part) {
-        parts_.priorities.begin(id.index);
-        parts_.relevancy.object_added(id.index);
+        parts_.priorities.begin(slot_of(id));
+        parts_.relevancy.object_added(slot_of(id));
     }
     return id;
 }
@@ -111,8 +111,8 @@ RefusalText ObjectLives::why_not_twice(const char* called, const RepLayout& layo
     text.append("%s: the handle of a ", called);
     text.append_name(layout.name());
     text.append(" is that of ");
-    const std::uint32_t index = objects_.find_index(environment_.guids.find_guid(object));
-    if (index != ObjectStore::no_index && !objects_.at(index)->is_torn_off()) {
+    const ObjectIndex index = objects_.find_index(environment_.guids.find_guid(object));
+    if (index != no_object && !objects_.at(index)->is_torn_off()) {
         append_object(text, objects_, objects_.id_at(index));
         text.append(", which is replicated: remove that before, or use another handle");
     } else {
@@ -122,7 +122,7 @@ RefusalText ObjectLives::why_not_twice(const char* called, const RepLayout& layo
 }
 
 RefusalText ObjectLives::named_twice(const char* called, const RepLayout& layout,
-                                     std::string_view name, std::uint32_t twin) const noexcept {
+                                     std::string_view name, ObjectIndex twin) const noexcept {
     RefusalText text;
     text.append("%s: a ", called);
     text.append_name(layout.name());
@@ -148,19 +148,19 @@ NetObjectId ObjectLives::add_part(NetObjectId outer, const RepLayout& layout, Ob
     if (id.generation == 0) {
         return id;
     }
-    parts_.notices.forget_part(outer.index, parameters.stable_name);
-    NetworkObjectInfo& info = *objects_.at(id.index);
-    const NetworkObjectInfo& whole = *objects_.at(outer.index);
+    parts_.notices.forget_part(slot_of(outer), parameters.stable_name);
+    NetworkObjectInfo& info = *objects_.at(slot_of(id));
+    const NetworkObjectInfo& whole = *objects_.at(slot_of(outer));
     info.family().condition = parameters.condition;
-    objects_.set_facts(id.index, whole.facts());
+    objects_.set_facts(slot_of(id), whole.facts());
     for (ServerClient* client : clients_) {
-        if (client->sender.dormancy().asked.test(outer.index)) {
-            client->sender.edit_dormant_channels().ask_dormant(id.index, true);
+        if (client->sender.dormancy().asked.test(slot_of(outer))) {
+            client->sender.edit_dormant_channels().ask_dormant(slot_of(id), true);
         }
     }
-    parts_.relevancy.part_added(id.index);
+    parts_.relevancy.part_added(slot_of(id));
     if (whole.dormancy() != NetDormancy::Awake) {
-        parts_.dormancy.set_of(id.index, whole.dormancy());
+        parts_.dormancy.set_of(slot_of(id), whole.dormancy());
     }
     return id;
 }
@@ -175,9 +175,9 @@ void ObjectLives::remove(NetObjectId id, ChannelCloseReason reason) {
                      "LevelUnloaded or Migrated",
                      id.index, id.generation, static_cast<unsigned>(reason));
     if (reason == ChannelCloseReason::Destroyed) {
-        parts_.notices.note(id.index);
+        parts_.notices.note(slot_of(id));
     }
-    if (parts_.departures.must_depart(id.index)) {
+    if (parts_.departures.must_depart(slot_of(id))) {
         parts_.departures.depart(id, reason);
     } else {
         remove_family(id, reason);
@@ -185,28 +185,28 @@ void ObjectLives::remove(NetObjectId id, ChannelCloseReason reason) {
 }
 
 void ObjectLives::remove_family(NetObjectId id, ChannelCloseReason reason) {
-    while (objects_.at(id.index)->family().first != ObjectStore::no_index) {
-        remove_family(objects_.id_at(objects_.at(id.index)->family().first), reason);
+    while (objects_.at(slot_of(id))->family().first != no_object) {
+        remove_family(objects_.id_at(objects_.at(slot_of(id))->family().first), reason);
     }
     clients_.for_each_joined(
-        [&](ServerClient& client) { client.sender.object_removed(id.index, reason); });
-    if (objects_.at(id.index)->is_subobject()) {
-        objects_.detach(id.index);
+        [&](ServerClient& client) { client.sender.object_removed(slot_of(id), reason); });
+    if (objects_.at(slot_of(id))->is_subobject()) {
+        objects_.detach(slot_of(id));
     }
-    parts_.objects.forget(id.index);
+    parts_.objects.forget(slot_of(id));
 }
 
 void ObjectLives::tear_off(NetObjectId id) {
-    REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(id.index)->is_subobject());
+    REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(slot_of(id))->is_subobject());
     // Outer before inner.
     family_.clear();
-    objects_.for_each_in_family(id.index, [&](std::uint32_t index) { family_.push_back(index); });
-    for (const std::uint32_t index : family_) {
+    objects_.for_each_in_family(slot_of(id), [&](ObjectIndex index) { family_.push_back(index); });
+    for (const ObjectIndex index : family_) {
         tear_off_one(index);
     }
 }
 
-void ObjectLives::tear_off_one(std::uint32_t index) {
+void ObjectLives::tear_off_one(ObjectIndex index) {
     objects_.retire_id(objects_.id_at(index));
     objects_.at(index)->tear_off();
     parts_.objects.rows.tear_off(index);
@@ -221,25 +221,24 @@ void ObjectLives::tear_off_one(std::uint32_t index) {
 }
 
 void ObjectLives::hand_back_torn_off() {
-    for (std::uint32_t index = torn_off_.next(0); index != BitRow::no_bit;
-         index = torn_off_.next(index + 1)) {
+    torn_off_.for_each([&](ObjectIndex index) {
         NetworkObjectInfo& info = *objects_.at(index);
         if (!info.is_handed_back()) {
             info.hand_back();
             environment_.guids.unbind(info.guid());
             parts_.objects.live.clear(index);
         }
-    }
+    });
 }
 
 void ObjectLives::remove_torn_off() {
-    for (std::uint32_t index = torn_off_.next(0); index != BitRow::no_bit;
-         index = torn_off_.next(index + 1)) {
+    for (ObjectIndex index = torn_off_.first(); index != BitRow::no_bit;
+         index = torn_off_.after(index)) {
         const auto is_over_for = [&](const ServerClient* client) {
             return !client->is_joined() || client->sender.is_torn_off(index);
         };
         const NetworkObjectInfo::Family& family = objects_.at(index)->family();
-        if (family.first != ObjectStore::no_index ||
+        if (family.first != no_object ||
             !std::all_of(clients_.begin(), clients_.end(), is_over_for)) {
             continue;  // parts go before their outer, or it is still on its way
         }
@@ -247,7 +246,7 @@ void ObjectLives::remove_torn_off() {
         for (ServerClient* client : clients_) {
             client->sender.object_removed(index, ChannelCloseReason::TearOff);
         }
-        if (family.outer != ObjectStore::no_index) {
+        if (family.outer != no_object) {
             objects_.detach(index);
         }
         parts_.objects.forget(index);
@@ -256,10 +255,9 @@ void ObjectLives::remove_torn_off() {
 
 void ObjectLives::introduce(ServerClient& client) {
     parts_.dormancy.introduce(client);
-    for (std::uint32_t index = torn_off_.next(0); index != BitRow::no_bit;
-         index = torn_off_.next(index + 1)) {
-        client.sender.edit_dormant_channels().tear_off(index);  // it is not to have it
-    }
+    // It is not to have what is torn off.
+    torn_off_.for_each(
+        [&](ObjectIndex index) { client.sender.edit_dormant_channels().tear_off(index); });
     parts_.departures.introduce(client);
     if (!client.is_replay) {
         parts_.relevancy.interest().add_client(client.interest);

@@ -77,9 +77,9 @@ class ObjectLives {
     /// Another object has the stable name, the one at `twin`.
     [[gnu::cold, gnu::noinline]] [[nodiscard]] RefusalText named_twice(
         const char* called, const RepLayout& layout, std::string_view name,
-        std::uint32_t twin) const noexcept;
+        ObjectIndex twin) const noexcept;
     void remove_family(NetObjectId id, ChannelCloseReason reason);
-    void tear_off_one(std::uint32_t index);
+    void tear_off_one(ObjectIndex index);
 
     const ServerEnvironment& environment_;
     Parts parts_;
@@ -87,7 +87,7 @@ class ObjectLives {
     ServerClients& clients_;
     BitRow torn_off_;
     LiveNames names_;
-    Vector<std::uint32_t> family_;  // scratch
+    Vector<ObjectIndex> family_;  // scratch
 };
 
 }  // namespace replayout

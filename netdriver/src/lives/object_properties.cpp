@@ -10,7 +10,7 @@ namespace {
 [[gnu::cold, gnu::noinline]] [[nodiscard]] RefusalText unknown_property(
     const char* function, const ObjectStore& objects, NetObjectId id,
     std::string_view property) noexcept {
-    const RepLayout& layout = objects.at(id.index)->changelist_state().layout();
+    const RepLayout& layout = objects.at(slot_of(id))->changelist_state().layout();
     RefusalText text;
     text.append("%s: ", function);
     append_object(text, objects, id);
@@ -47,7 +47,7 @@ namespace {
 template <typename Visitor>
 void ObjectProperties::for_each_parent(NetObjectId id, std::string_view property, Visitor visit) {
     REPLAYOUT_ASSERT(objects_.contains(id));
-    ChangelistState& state = objects_.at(id.index)->changelist_state();
+    ChangelistState& state = objects_.at(slot_of(id))->changelist_state();
     const std::span<const RepParentCmd> parents = state.layout().parents();
     for (std::size_t i = 0; i < parents.size(); ++i) {
         if (parents[i].property->name == property) {
@@ -57,22 +57,22 @@ void ObjectProperties::for_each_parent(NetObjectId id, std::string_view property
 }
 
 void ObjectProperties::mark_dirty(NetObjectId id, std::string_view property) {
-    const RepLayout& layout = objects_.at(id.index)->changelist_state().layout();
+    const RepLayout& layout = objects_.at(slot_of(id))->changelist_state().layout();
     REPLAYOUT_EXPECT(layout.find_parent(property).has_value(), void(), "%s",
                      unknown_property("mark_property_dirty", objects_, id, property).c_str());
     for_each_parent(id, property,
                     [](ChangelistState& state, ParentIndex parent) { state.mark_dirty(parent); });
-    compare_.mark_due(id.index);
+    compare_.mark_due(slot_of(id));
 }
 
 void ObjectProperties::mark_all_dirty(NetObjectId id) {
     REPLAYOUT_ASSERT(objects_.contains(id));
-    objects_.at(id.index)->changelist_state().mark_all_dirty();
-    compare_.mark_due(id.index);
+    objects_.at(slot_of(id))->changelist_state().mark_all_dirty();
+    compare_.mark_due(slot_of(id));
 }
 
 void ObjectProperties::set_active(NetObjectId id, std::string_view property, bool is_active) {
-    const RepLayout& layout = objects_.at(id.index)->changelist_state().layout();
+    const RepLayout& layout = objects_.at(slot_of(id))->changelist_state().layout();
     const std::optional<ParentIndex> found = layout.find_parent(property);
     REPLAYOUT_EXPECT(found.has_value(), void(), "%s",
                      unknown_property("set_property_active", objects_, id, property).c_str());
@@ -84,13 +84,13 @@ void ObjectProperties::set_active(NetObjectId id, std::string_view property, boo
     for_each_parent(id, property, [&](ChangelistState& state, ParentIndex parent) {
         state.set_active(parent, is_active);
     });
-    compare_.update_polled(id.index);
-    compare_.force_due(id.index);  // the switch takes effect with a compare
+    compare_.update_polled(slot_of(id));
+    compare_.force_due(slot_of(id));  // the switch takes effect with a compare
 }
 
 void ObjectProperties::set_dynamic_condition(NetObjectId id, std::string_view property,
                                              LifetimeCondition condition) {
-    const RepLayout& layout = objects_.at(id.index)->changelist_state().layout();
+    const RepLayout& layout = objects_.at(slot_of(id))->changelist_state().layout();
     const std::optional<ParentIndex> found = layout.find_parent(property);
     REPLAYOUT_EXPECT(found.has_value(), void(), "%s",
                      unknown_property("set_dynamic_condition", objects_, id, property).c_str());
@@ -109,16 +109,16 @@ void ObjectProperties::set_dynamic_condition(NetObjectId id, std::string_view pr
             return;
         }
         clients_.for_each_joined([&](ServerClient& client) {
-            client.sender.dynamic_condition_changed(id.index, parent, condition);
+            client.sender.dynamic_condition_changed(slot_of(id), parent, condition);
         });
         state.set_dynamic_condition(parent, condition);
-        clients_.take_back_hidden_values(id.index);
+        clients_.take_back_hidden_values(slot_of(id));
     });
 }
 
 LifetimeCondition ObjectProperties::dynamic_condition_of(NetObjectId id,
                                                          std::string_view property) const {
-    const ChangelistState& state = objects_.at(id.index)->changelist_state();
+    const ChangelistState& state = objects_.at(slot_of(id))->changelist_state();
     const std::optional<ParentIndex> parent = state.layout().find_parent(property);
     REPLAYOUT_EXPECT(parent.has_value(), LifetimeCondition::None, "%s",
                      unknown_property("dynamic_condition_of", objects_, id, property).c_str());

@@ -36,28 +36,29 @@ void Ownership::set_physics(NetObjectId id, bool has_physics) {
 }
 
 const ObjectFacts& Ownership::facts_of(NetObjectId id) const {
-    REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(id.index)->is_subobject());
-    return objects_.at(id.index)->facts();
+    REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(slot_of(id))->is_subobject());
+    return objects_.at(slot_of(id))->facts();
 }
 
 void Ownership::set_facts(NetObjectId id, const ObjectFacts& facts) {
     if (facts == facts_of(id)) {
         return;
     }
-    relevancy_.hide_parts_before(id.index, facts);
+    relevancy_.hide_parts_before(slot_of(id), facts);
     const ObjectFacts before = facts_of(id);
-    objects_.for_each_in_family(id.index, [&](std::uint32_t index) { set_facts_of(index, facts); });
+    objects_.for_each_in_family(slot_of(id),
+                                [&](ObjectIndex index) { set_facts_of(index, facts); });
     for (const ObjectFacts* owned : {&before, &facts}) {
         ClientInterest* const client =
             owned->has_owner ? clients_.find_interest(owned->owner) : nullptr;
         if (client != nullptr) {
-            relevancy_.interest().owner_changed(*client, id.index);
+            relevancy_.interest().owner_changed(*client, slot_of(id));
         }
     }
-    relevancy_.show_parts_to_all(id.index);
+    relevancy_.show_parts_to_all(slot_of(id));
 }
 
-void Ownership::set_facts_of(std::uint32_t index, const ObjectFacts& facts) {
+void Ownership::set_facts_of(ObjectIndex index, const ObjectFacts& facts) {
     const NetworkObjectInfo& info = *objects_.at(index);
     // A client that is closing may have another object in the slot.
     clients_.for_each_joined(

@@ -31,7 +31,7 @@ class Ownership {
   private:
     [[nodiscard]] const ObjectFacts& facts_of(NetObjectId id) const;
     void set_facts(NetObjectId id, const ObjectFacts& facts);
-    void set_facts_of(std::uint32_t index, const ObjectFacts& facts);
+    void set_facts_of(ObjectIndex index, const ObjectFacts& facts);
 
     ObjectStore& objects_;
     ServerClients& clients_;

@@ -26,8 +26,8 @@ void Priorities::set_class(const RepLayout& layout, float priority) {
 }
 
 void Priorities::set(NetObjectId id, float priority) {
-    REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(id.index)->is_subobject());
-    objects_.set_band(id.index, band_of_priority(priority));
+    REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(slot_of(id))->is_subobject());
+    objects_.set_band(slot_of(id), band_of_priority(priority));
 }
 
 OwedUpdate Priorities::owed_to(PeerId peer, NetObjectId id) const {
@@ -37,7 +37,8 @@ OwedUpdate Priorities::owed_to(PeerId peer, NetObjectId id) const {
         return {OwedReason::NotJoined, 0};
     }
     const PriorityInputs order = inputs(*client);
-    return {client->sender.owed_reason(id.index, order), client->sender.step_down(id.index, order)};
+    return {client->sender.owed_reason(slot_of(id), order),
+            client->sender.step_down(slot_of(id), order)};
 }
 
 }  // namespace replayout

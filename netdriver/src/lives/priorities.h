@@ -32,7 +32,7 @@ class Priorities {
           class_bands_(Allocator<std::uint8_t>(&environment.memory.layout_table)) {}
 
     /// A new object, no part, has the priority of its class.
-    void begin(std::uint32_t index) {
+    void begin(ObjectIndex index) {
         if (!class_bands_.empty()) {
             objects_.set_band(index, class_bands_[objects_.at(index)->layout_number()]);
         }

@@ -22,12 +22,12 @@ Relevancy::Relevancy(const ServerEnvironment& environment, ServerObjects& object
     objects.rows.add(interest_, ObjectRows::Until::TornOff);
 }
 
-void Relevancy::object_added(std::uint32_t index) {
+void Relevancy::object_added(ObjectIndex index) {
     interest_.object_added(index, objects_.at(index)->layout_number());
     new_objects_.insert(index);
 }
 
-void Relevancy::part_added(std::uint32_t index) {
+void Relevancy::part_added(ObjectIndex index) {
     if (objects_.at(index)->family().condition != LifetimeCondition::None) {
         conditional_.insert(index);
     }
@@ -42,16 +42,16 @@ void Relevancy::set_is_replay(PeerId peer, bool is_replay) {
 }
 
 void Relevancy::set_location(NetObjectId id, const Vector3& location) {
-    REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(id.index)->is_subobject());
-    objects_.at(id.index)->set_location(location);
-    interest_.set_location(id.index, location);
+    REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(slot_of(id))->is_subobject());
+    objects_.at(slot_of(id))->set_location(location);
+    interest_.set_location(slot_of(id), location);
 }
 
 void Relevancy::add_to_group(NetObjectId id, NetGroup group) {
     REPLAYOUT_ASSERT(objects_.contains(id));
-    const NetworkObjectInfo& info = *objects_.at(id.index);
+    const NetworkObjectInfo& info = *objects_.at(slot_of(id));
     if (!info.is_subobject()) {
-        interest_.add_to_group(id.index, group);
+        interest_.add_to_group(slot_of(id), group);
         return;
     }
     REPLAYOUT_EXPECT(info.family().condition == LifetimeCondition::NetGroup, void(),
@@ -59,28 +59,28 @@ void Relevancy::add_to_group(NetObjectId id, NetGroup group) {
                      "LifetimeCondition::NetGroup: put its outer into the group",
                      id.index, id.generation,
                      std::string(info.changelist_state().layout().name()).c_str());
-    if (interest_.groups().add(id.index, group)) {
-        show_part_to_all(id.index);
+    if (interest_.groups().add(slot_of(id), group)) {
+        show_part_to_all(slot_of(id));
     }
 }
 
 void Relevancy::remove_from_group(NetObjectId id, NetGroup group) {
     REPLAYOUT_ASSERT(objects_.contains(id));
-    if (!objects_.at(id.index)->is_subobject()) {
-        interest_.remove_from_group(id.index, group);
-    } else if (interest_.groups().remove(id.index, group)) {
-        show_part_to_all(id.index);
+    if (!objects_.at(slot_of(id))->is_subobject()) {
+        interest_.remove_from_group(slot_of(id), group);
+    } else if (interest_.groups().remove(slot_of(id), group)) {
+        show_part_to_all(slot_of(id));
     }
 }
 
 void Relevancy::clear_groups(NetObjectId id) {
     REPLAYOUT_ASSERT(objects_.contains(id));
-    if (!objects_.at(id.index)->is_subobject()) {
-        interest_.clear_groups(id.index);
+    if (!objects_.at(slot_of(id))->is_subobject()) {
+        interest_.clear_groups(slot_of(id));
         return;
     }
-    if (interest_.groups().remove_all(id.index)) {
-        show_part_to_all(id.index);
+    if (interest_.groups().remove_all(slot_of(id))) {
+        show_part_to_all(slot_of(id));
     }
 }
 
@@ -93,44 +93,44 @@ void Relevancy::set_in_group(PeerId peer, NetGroup group, bool is_in_group) {
 }
 
 void Relevancy::set_relevant_for(PeerId peer, NetObjectId id, bool is_relevant) {
-    REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(id.index)->is_subobject());
+    REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(slot_of(id))->is_subobject());
     ServerClient* client = clients_.find_joined(peer);
     if (client == nullptr) {
         return;
     }
     ClientInterest& interest = client->interest;
-    if ((is_relevant ? interest.shown : interest.hidden).test(id.index)) {
+    if ((is_relevant ? interest.shown : interest.hidden).test(slot_of(id))) {
         return;
     }
-    (is_relevant ? interest.hidden : interest.shown).erase(id.index);
-    (is_relevant ? interest.shown : interest.hidden).insert(id.index);
-    decide(*client, id.index);
+    (is_relevant ? interest.hidden : interest.shown).erase(slot_of(id));
+    (is_relevant ? interest.shown : interest.hidden).insert(slot_of(id));
+    decide(*client, slot_of(id));
 }
 
 void Relevancy::clear_relevant_for(PeerId peer, NetObjectId id) {
-    REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(id.index)->is_subobject());
+    REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(slot_of(id))->is_subobject());
     ServerClient* client = clients_.find_joined(peer);
     if (client == nullptr) {
         return;
     }
     ClientInterest& interest = client->interest;
-    if (interest.shown.test(id.index) || interest.hidden.test(id.index)) {
-        interest.shown.erase(id.index);
-        interest.hidden.erase(id.index);
-        interest.reconsidered.mark(id.index);
+    if (interest.shown.test(slot_of(id)) || interest.hidden.test(slot_of(id))) {
+        interest.shown.erase(slot_of(id));
+        interest.hidden.erase(slot_of(id));
+        interest.reconsidered.mark(slot_of(id));
     }
 }
 
 bool Relevancy::is_relevant_for(PeerId peer, NetObjectId id) const {
     REPLAYOUT_ASSERT(objects_.contains(id));
     const ServerClient* client = clients_.find_joined(peer);
-    return client != nullptr && client->sender.dormancy().is_shown(id.index);
+    return client != nullptr && client->sender.dormancy().is_shown(slot_of(id));
 }
 
 void Relevancy::update() {
     interest_.update();
     clients_.for_each_joined([&](ServerClient& client) {
-        client.interest.reconsidered.take_all([&](std::uint32_t index) { decide(client, index); });
+        client.interest.reconsidered.take_all([&](ObjectIndex index) { decide(client, index); });
         client.interest.is_new = false;
     });
     if (!new_objects_.is_empty()) {
@@ -138,7 +138,7 @@ void Relevancy::update() {
     }
 }
 
-void Relevancy::update_of(std::uint32_t index) {
+void Relevancy::update_of(ObjectIndex index) {
     index = objects_.root_of(index);
     clients_.for_each_joined([&](ServerClient& client) {
         if (client.interest.reconsidered.test(index)) {
@@ -148,7 +148,7 @@ void Relevancy::update_of(std::uint32_t index) {
     });
 }
 
-void Relevancy::decide(ServerClient& client, std::uint32_t index) {
+void Relevancy::decide(ServerClient& client, ObjectIndex index) {
     const ValueScope calling_out(environment_.is_calling_out, true);
     const BitRow& irrelevant = client.sender.dormancy().irrelevant;
     const bool is_relevant = interest_.is_relevant(client.interest, irrelevant, index);
@@ -164,7 +164,7 @@ void Relevancy::decide(ServerClient& client, std::uint32_t index) {
     changed(client, index);
 }
 
-bool Relevancy::is_shown(const ServerClient& client, std::uint32_t index,
+bool Relevancy::is_shown(const ServerClient& client, ObjectIndex index,
                          const ObjectFacts& facts) const {
     const LifetimeCondition condition = objects_.at(index)->family().condition;
     return condition == LifetimeCondition::NetGroup
@@ -172,7 +172,7 @@ bool Relevancy::is_shown(const ServerClient& client, std::uint32_t index,
                : passes(condition, client.sender.flags_for(facts));
 }
 
-void Relevancy::show_family(ServerClient& client, std::uint32_t index, bool is_relevant) {
+void Relevancy::show_family(ServerClient& client, ObjectIndex index, bool is_relevant) {
     ReplicationSender& sender = client.sender;
     if (!is_relevant) {
         hide_family(client, index);
@@ -190,7 +190,7 @@ void Relevancy::show_family(ServerClient& client, std::uint32_t index, bool is_r
     show_parts(client, index);
 }
 
-void Relevancy::hide_family(ServerClient& client, std::uint32_t index) {
+void Relevancy::hide_family(ServerClient& client, ObjectIndex index) {
     if (objects_.at(index)->is_removed()) {
         return;  // it goes already
     }
@@ -204,28 +204,23 @@ void Relevancy::hide_family(ServerClient& client, std::uint32_t index) {
     }
 }
 
-void Relevancy::hide_at_once(ReplicationSender& sender, std::uint32_t index) {
+void Relevancy::hide_at_once(ReplicationSender& sender, ObjectIndex index) {
     if (objects_.at(index)->is_removed()) {
         return;
     }
     // Parts first: a client that has them has the whole.
-    std::uint32_t part = objects_.first_part_of(index);
-    for (; part != ObjectStore::no_index; part = objects_.at(part)->family().next) {
-        hide_at_once(sender, part);
-    }
+    objects_.for_each_part(index, [&](ObjectIndex part) { hide_at_once(sender, part); });
     sender.edit_leaving_channels().forget_return(index);
     sender.edit_channels().set_relevant(index, false);
 }
 
-bool Relevancy::hide_behind_calls(ServerClient& client, std::uint32_t index) {
+bool Relevancy::hide_behind_calls(ServerClient& client, ObjectIndex index) {
     if (objects_.at(index)->is_removed()) {
         return true;
     }
     bool is_kept = true;
-    std::uint32_t part = objects_.first_part_of(index);
-    for (; part != ObjectStore::no_index; part = objects_.at(part)->family().next) {
-        is_kept = hide_behind_calls(client, part) && is_kept;
-    }
+    objects_.for_each_part(
+        index, [&](ObjectIndex part) { is_kept = hide_behind_calls(client, part) && is_kept; });
     ReplicationSender& sender = client.sender;
     sender.edit_leaving_channels().forget_return(index);
     if (sender.dormancy().irrelevant.test(index)) {
@@ -237,51 +232,41 @@ bool Relevancy::hide_behind_calls(ServerClient& client, std::uint32_t index) {
     return sender.edit_leaving_channels().leave_hidden(index) && is_kept;
 }
 
-void Relevancy::hide_parts_before(std::uint32_t index, const ObjectFacts& facts) {
-    std::uint32_t part = objects_.first_part_of(index);
-    for (; part != ObjectStore::no_index; part = objects_.at(part)->family().next) {
+void Relevancy::hide_parts_before(ObjectIndex index, const ObjectFacts& facts) {
+    objects_.for_each_part(index, [&](ObjectIndex part) {
         clients_.for_each_joined([&](ServerClient& client) {
             if (client.sender.dormancy().is_shown(part) && !is_shown(client, part, facts)) {
                 hide_family(client, part);
             }
         });
         hide_parts_before(part, facts);
-    }
+    });
 }
 
-void Relevancy::show_parts(ServerClient& client, std::uint32_t index) {
-    std::uint32_t part = objects_.first_part_of(index);
-    for (; part != ObjectStore::no_index; part = objects_.at(part)->family().next) {
-        show_part(client, part);
-    }
+void Relevancy::show_parts(ServerClient& client, ObjectIndex index) {
+    objects_.for_each_part(index, [&](ObjectIndex part) { show_part(client, part); });
 }
 
-void Relevancy::show_part(ServerClient& client, std::uint32_t part) {
+void Relevancy::show_part(ServerClient& client, ObjectIndex part) {
     if (objects_.at(part)->is_removed()) {
         return;  // a client that still has it is to lose it
     }
-    const std::uint32_t outer = objects_.at(part)->family().outer;
+    const ObjectIndex outer = objects_.at(part)->family().outer;
     const bool is_shown_whole = !client.sender.dormancy().irrelevant.test(outer);
     const ObjectFacts& facts = objects_.at(part)->facts();
     show_family(client, part, is_shown_whole && is_shown(client, part, facts));
 }
 
-void Relevancy::show_parts_to_all(std::uint32_t index) {
-    std::uint32_t part = objects_.first_part_of(index);
-    for (; part != ObjectStore::no_index; part = objects_.at(part)->family().next) {
-        show_part_to_all(part);
-    }
+void Relevancy::show_parts_to_all(ObjectIndex index) {
+    objects_.for_each_part(index, [&](ObjectIndex part) { show_part_to_all(part); });
 }
 
-void Relevancy::show_part_to_all(std::uint32_t part) {
+void Relevancy::show_part_to_all(ObjectIndex part) {
     clients_.for_each_joined([&](ServerClient& client) { show_part(client, part); });
 }
 
 void Relevancy::show_conditional(ServerClient& client) {
-    for (std::uint32_t index = conditional_.next(0); index != BitRow::no_bit;
-         index = conditional_.next(index + 1)) {
-        show_part(client, index);
-    }
+    conditional_.for_each([&](ObjectIndex index) { show_part(client, index); });
 }
 
 }  // namespace replayout

@@ -45,39 +45,39 @@ class Relevancy {
     [[nodiscard]] InterestManager& interest() noexcept { return interest_; }
 
     /// A new object, no part.
-    void object_added(std::uint32_t index);
+    void object_added(ObjectIndex index);
     /// A new part, with its condition and facts. Clients that have the outer get it.
-    void part_added(std::uint32_t index);
+    void part_added(ObjectIndex index);
     /// Before a flush: decides the pairs that may have changed.
     void update();
     /// The same for one object or part, as far as it did not move: before it is called.
-    void update_of(std::uint32_t index);
+    void update_of(ObjectIndex index);
     /// Decided anew for one client: an object and all its parts.
-    void show_family(ServerClient& client, std::uint32_t index, bool is_relevant);
-    void show_part(ServerClient& client, std::uint32_t part);
-    void show_parts_to_all(std::uint32_t index);
+    void show_family(ServerClient& client, ObjectIndex index, bool is_relevant);
+    void show_part(ServerClient& client, ObjectIndex part);
+    void show_parts_to_all(ObjectIndex index);
     /// Shows one client each part with a condition.
     void show_conditional(ServerClient& client);
     /// Hides the parts that a client no longer sees with these facts. Call it before they change,
     /// because calls of the parts need what the client may see until then.
-    void hide_parts_before(std::uint32_t index, const ObjectFacts& facts);
+    void hide_parts_before(ObjectIndex index, const ObjectFacts& facts);
     /// The pair was decided.
-    void changed(ServerClient& client, std::uint32_t index) {
+    void changed(ServerClient& client, ObjectIndex index) {
         interest_.relevancy_changed(client.interest, index);
     }
 
   private:
-    void decide(ServerClient& client, std::uint32_t index);
+    void decide(ServerClient& client, ObjectIndex index);
     /// Whether a client is to have a part, where it has the outer.
-    [[nodiscard]] bool is_shown(const ServerClient& client, std::uint32_t index,
+    [[nodiscard]] bool is_shown(const ServerClient& client, ObjectIndex index,
                                 const ObjectFacts& facts) const;
     /// At once, or after the reliable calls of the family.
-    void hide_family(ServerClient& client, std::uint32_t index);
-    void hide_at_once(ReplicationSender& sender, std::uint32_t index);
+    void hide_family(ServerClient& client, ObjectIndex index);
+    void hide_at_once(ReplicationSender& sender, ObjectIndex index);
     /// False: what the calls need is more than is kept.
-    [[nodiscard]] bool hide_behind_calls(ServerClient& client, std::uint32_t index);
-    void show_parts(ServerClient& client, std::uint32_t index);
-    void show_part_to_all(std::uint32_t part);
+    [[nodiscard]] bool hide_behind_calls(ServerClient& client, ObjectIndex index);
+    void show_parts(ServerClient& client, ObjectIndex index);
+    void show_part_to_all(ObjectIndex part);
 
     const ServerEnvironment& environment_;
     ObjectStore& objects_;

@@ -27,7 +27,7 @@ struct WrittenValues {
     }
 
     /// A new object.
-    void begin(std::uint32_t index, const RepLayout& layout) {
+    void begin(ObjectIndex index, const RepLayout& layout) {
         if (is_written_alone(layout)) {
             alone.insert(index);
         }

@@ -21,20 +21,20 @@ class LiveNames {
     explicit LiveNames(MemoryResource* resource) : by_key_(resource), keys_(resource) {}
 
     /// The object has its spawn record. Does nothing if it has no name.
-    void add(std::uint32_t index, NetGUID outer, std::string_view name) {
+    void add(ObjectIndex index, NetGUID outer, std::string_view name) {
         if (!name.empty()) {
             const std::uint64_t key = stable_name_key(outer, name);
             by_key_[key] = index;
             keys_[index] = key;
         }
     }
-    /// no_index: nobody has the name, or it is empty.
-    [[nodiscard]] std::uint32_t find(NetGUID outer, std::string_view name) const {
+    /// no_object: nobody has the name, or it is empty.
+    [[nodiscard]] ObjectIndex find(NetGUID outer, std::string_view name) const {
         const auto found =
             name.empty() ? by_key_.end() : by_key_.find(stable_name_key(outer, name));
-        return found == by_key_.end() ? ObjectStore::no_index : found->second;
+        return found == by_key_.end() ? no_object : found->second;
     }
-    void forget(std::uint32_t index) {
+    void forget(ObjectIndex index) {
         if (const auto found = keys_.find(index); found != keys_.end()) {
             by_key_.erase(found->second);
             keys_.erase(found);
@@ -43,8 +43,8 @@ class LiveNames {
 
   private:
     // Looked up, never walked.
-    std::pmr::unordered_map<std::uint64_t, std::uint32_t> by_key_;
-    std::pmr::unordered_map<std::uint32_t, std::uint64_t> keys_;  // of objects with names
+    std::pmr::unordered_map<std::uint64_t, ObjectIndex> by_key_;
+    std::pmr::unordered_map<ObjectIndex, std::uint64_t> keys_;  // of objects with names
 };
 
 }  // namespace replayout

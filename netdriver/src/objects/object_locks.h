@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <mutex>
 
+#include "object_index.h"
+
 namespace replayout {
 
 using ObjectLock = std::unique_lock<std::mutex>;
@@ -24,8 +26,8 @@ class ObjectLocks {
 
     [[nodiscard]] bool is_shared() const noexcept { return is_shared_; }
 
-    [[nodiscard]] ObjectLock lock(std::uint32_t index) {
-        return is_shared_ ? ObjectLock(locks_[index % lock_count].mutex) : ObjectLock();
+    [[nodiscard]] ObjectLock lock(ObjectIndex index) {
+        return is_shared_ ? ObjectLock(locks_[value_of(index) % lock_count].mutex) : ObjectLock();
     }
 
   private:

@@ -20,6 +20,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "object_index.h"
+
 namespace replayout {
 
 class ObjectRows {
@@ -34,7 +36,7 @@ class ObjectRows {
         REPLAYOUT_ASSERT(count_ < rows_.size());
         rows_[count_].row = &row;
         rows_[count_].until = until;
-        rows_[count_].forget = [](void* entry, std::uint32_t index) {
+        rows_[count_].forget = [](void* entry, ObjectIndex index) {
             forget_in(*static_cast<Row*>(entry), index);
         };
         ++count_;
@@ -56,29 +58,29 @@ class ObjectRows {
             }
         }
     }
-    void tear_off(std::uint32_t index) { forget(index, Until::TornOff); }
-    void end_for_game(std::uint32_t index) { forget(index, Until::GameIsDone); }
-    void free_slot(std::uint32_t index) { forget(index, Until::SlotIsFree); }
+    void tear_off(ObjectIndex index) { forget(index, Until::TornOff); }
+    void end_for_game(ObjectIndex index) { forget(index, Until::GameIsDone); }
+    void free_slot(ObjectIndex index) { forget(index, Until::SlotIsFree); }
 
   private:
     static constexpr std::size_t rows_max = 16;
 
     struct Entry {
         void* row = nullptr;
-        void (*forget)(void* row, std::uint32_t index) = nullptr;
+        void (*forget)(void* row, ObjectIndex index) = nullptr;
         void (*grow)(void* row, std::uint32_t count) = nullptr;  // null: it grows by itself
         Until until = Until::SlotIsFree;
     };
 
     template <typename Row>
-    static void forget_in(Row& row, std::uint32_t index) {
+    static void forget_in(Row& row, ObjectIndex index) {
         if constexpr (requires { row.forget(index); }) {
             row.forget(index);
         } else {
             row.erase(index);
         }
     }
-    void forget(std::uint32_t index, Until step) {
+    void forget(ObjectIndex index, Until step) {
         for (std::size_t i = 0; i < count_; ++i) {
             if (rows_[i].until <= step) {
                 rows_[i].forget(rows_[i].row, index);

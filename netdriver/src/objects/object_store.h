@@ -14,6 +14,7 @@
 #include <replayout/send_properties.h>
 
 #include "destroyed_names.h"
+#include "object_index.h"
 #include "object_locks.h"
 #include "open_message.h"
 #include "send_band.h"
@@ -96,19 +97,18 @@ class alignas(64) NetworkObjectInfo {
         bundled_version_ = version;
     }
 
-    // The object that this is a part of, and those that are parts of it: indices, or no_index.
-    static constexpr std::uint32_t no_index = 0xFFFF'FFFF;
+    // The object that this is a part of, and those that are parts of it: indices, or no_object.
     struct Family {
-        std::uint32_t outer = no_index;
-        std::uint32_t first = no_index;  ///< of its subobjects
-        std::uint32_t last = no_index;
-        std::uint32_t next = no_index;  ///< subobject of the same outer
+        ObjectIndex outer = no_object;
+        ObjectIndex first = no_object;  ///< of its subobjects
+        ObjectIndex last = no_object;
+        ObjectIndex next = no_object;  ///< subobject of the same outer
         /// Which connections are to have it, of those that have its outer.
         LifetimeCondition condition = LifetimeCondition::None;
     };
     [[nodiscard]] Family& family() noexcept { return family_; }
     [[nodiscard]] const Family& family() const noexcept { return family_; }
-    [[nodiscard]] bool is_subobject() const noexcept { return family_.outer != no_index; }
+    [[nodiscard]] bool is_subobject() const noexcept { return family_.outer != no_object; }
 
     /// It goes, as soon as each client has all of it.
     [[nodiscard]] bool is_torn_off() const noexcept { return is_torn_off_; }
@@ -172,65 +172,63 @@ class ObjectStore {
     void retire_id(NetObjectId id) noexcept;
 
     [[nodiscard]] bool contains(NetObjectId id) const noexcept {
-        return id.index < slot_count() && slots_[id.index].generation == id.generation &&
-               slots_[id.index].info != nullptr;
+        return id.index < slot_count() && slots_[slot_of(id)].generation == id.generation &&
+               slots_[slot_of(id)].info != nullptr;
     }
+    [[nodiscard]] bool has_slot(ObjectIndex index) const noexcept { return slots_.contains(index); }
     /// Null when the slot is empty.
-    [[nodiscard]] NetworkObjectInfo* at(std::uint32_t index) const noexcept {
+    [[nodiscard]] NetworkObjectInfo* at(ObjectIndex index) const noexcept {
         return slots_[index].info;
     }
 
     /// The id of the object in a slot or, if the slot is empty, of the last one that was there.
-    [[nodiscard]] NetObjectId id_at(std::uint32_t index) const noexcept {
-        return {index, slots_[index].generation};
+    [[nodiscard]] NetObjectId id_at(ObjectIndex index) const noexcept {
+        return {value_of(index), slots_[index].generation};
     }
 
     /// LayoutTable::number_of() of the object that is in a slot, or was there last.
-    [[nodiscard]] std::uint32_t last_layout_at(std::uint32_t index) const noexcept {
+    [[nodiscard]] std::uint32_t last_layout_at(ObjectIndex index) const noexcept {
         return last_layouts_[index];
     }
 
-    /// The slot of the object with this id, or no_index.
-    [[nodiscard]] std::uint32_t find_index(NetGUID guid) const noexcept;
-    static constexpr std::uint32_t no_index = NetworkObjectInfo::no_index;
+    /// The slot of the object with this id, or no_object.
+    [[nodiscard]] ObjectIndex find_index(NetGUID guid) const noexcept;
 
     /// See SendOrder. Parts have that of the object that they are parts of.
-    [[nodiscard]] std::uint32_t band_of(std::uint32_t index) const noexcept {
-        return bands_[index];
-    }
+    [[nodiscard]] std::uint32_t band_of(ObjectIndex index) const noexcept { return bands_[index]; }
     /// Of an object that is no part, and of all its parts.
-    void set_band(std::uint32_t index, std::uint32_t band) noexcept;
+    void set_band(ObjectIndex index, std::uint32_t band) noexcept;
 
     // What most objects are not, by slot: asked of pairs that come and go, of which nothing else of
     // the object may be near.
-    [[nodiscard]] bool is_part(std::uint32_t index) const noexcept {
+    [[nodiscard]] bool is_part(ObjectIndex index) const noexcept {
         return (traits_[index] & part_trait) != 0;
     }
-    [[nodiscard]] bool has_parts(std::uint32_t index) const noexcept {
+    [[nodiscard]] bool has_parts(ObjectIndex index) const noexcept {
         return (traits_[index] & whole_trait) != 0;
     }
     /// It has a stable name.
-    [[nodiscard]] bool is_named(std::uint32_t index) const noexcept {
+    [[nodiscard]] bool is_named(ObjectIndex index) const noexcept {
         return (traits_[index] & name_trait) != 0;
     }
-    [[nodiscard]] bool has_owner(std::uint32_t index) const noexcept {
+    [[nodiscard]] bool has_owner(ObjectIndex index) const noexcept {
         return (traits_[index] & owner_trait) != 0;
     }
-    void set_facts(std::uint32_t index, const ObjectFacts& facts) noexcept;
+    void set_facts(ObjectIndex index, const ObjectFacts& facts) noexcept;
     /// See encode_spawn_record().
-    void set_spawn_record(std::uint32_t index, ArchetypeId archetype, NetGUID outer,
+    void set_spawn_record(ObjectIndex index, ArchetypeId archetype, NetGUID outer,
                           const SpawnParameters& parameters);
     /// Hints that a connection opens it, or sends what changed of it, in some steps.
-    void prefetch_slot(std::uint32_t index) const noexcept {
+    void prefetch_slot(ObjectIndex index) const noexcept {
         replayout::prefetch(&slots_[index], sizeof(Slot));
     }
 
     /// Makes one object a part of another, the last of its parts so far.
-    void attach(std::uint32_t index, std::uint32_t outer) noexcept;
+    void attach(ObjectIndex index, ObjectIndex outer) noexcept;
     /// O(subobjects of the outer).
-    void detach(std::uint32_t index) noexcept;
+    void detach(ObjectIndex index) noexcept;
     /// The object that this is a part of, at whatever depth; itself, if it is no part.
-    [[nodiscard]] std::uint32_t root_of(std::uint32_t index) const noexcept {
+    [[nodiscard]] ObjectIndex root_of(ObjectIndex index) const noexcept {
         while (is_part(index)) {
             index = at(index)->family().outer;
         }
@@ -238,16 +236,16 @@ class ObjectStore {
     }
 
     /// What several connections share of an object is one's at a time; see ObjectLocks.
-    [[nodiscard]] ObjectLock lock(std::uint32_t index) const { return locks_.lock(index); }
+    [[nodiscard]] ObjectLock lock(ObjectIndex index) const { return locks_.lock(index); }
     void set_shared(bool is_shared) noexcept { locks_.set_shared(is_shared); }
     [[nodiscard]] bool is_shared() const noexcept { return locks_.is_shared(); }
 
     // Parts with stable names that were destroyed, by the outer that stayed; forgotten with that.
-    void add_destroyed_part(std::uint32_t outer, NetGUID part, std::string_view name);
+    void add_destroyed_part(ObjectIndex outer, NetGUID part, std::string_view name);
     /// There is such a part again. The place that the name had, or DestroyedNames::no_place.
-    std::size_t forget_destroyed_part(std::uint32_t outer, std::string_view name);
+    std::size_t forget_destroyed_part(ObjectIndex outer, std::string_view name);
     /// Null where there are none.
-    [[nodiscard]] const DestroyedNames* destroyed_parts_of(std::uint32_t outer) const noexcept;
+    [[nodiscard]] const DestroyedNames* destroyed_parts_of(ObjectIndex outer) const noexcept;
     /// Of all outers.
     [[nodiscard]] std::size_t destroyed_part_count() const noexcept {
         return destroyed_part_count_;
@@ -255,9 +253,9 @@ class ObjectStore {
     /// Calls `visit(index)` for the object and all parts of it, at any depth, outer before inner;
     /// not for those that were removed and still wait for clients.
     template <typename Visitor>
-    void for_each_in_family(std::uint32_t index, Visitor&& visit) const {
+    void for_each_in_family(ObjectIndex index, Visitor&& visit) const {
         if (!at(index)->is_removed()) {
-            for_each_there_is(index, [&](std::uint32_t member) {
+            for_each_there_is(index, [&](ObjectIndex member) {
                 if (!at(member)->is_removed()) {
                     visit(member);
                 }
@@ -266,26 +264,28 @@ class ObjectStore {
     }
     /// The same, and also for removed objects that still wait for clients.
     template <typename Visitor>
-    void for_each_there_is(std::uint32_t index, Visitor&& visit) const {
+    void for_each_there_is(ObjectIndex index, Visitor&& visit) const {
         visit(index);
-        std::uint32_t part = first_part_of(index);
-        while (part != no_index) {
-            const std::uint32_t next = at(part)->family().next;
+        ObjectIndex part = first_part_of(index);
+        while (part != no_object) {
+            const ObjectIndex next = at(part)->family().next;
             for_each_there_is(part, visit);
             part = next;
         }
     }
 
-    /// Of its parts, or no_index.
-    [[nodiscard]] std::uint32_t first_part_of(std::uint32_t index) const noexcept {
-        return has_parts(index) ? at(index)->family().first : no_index;
+    /// Calls `visit(part)` for each part of the object, without theirs.
+    template <typename Visitor>
+    void for_each_part(ObjectIndex index, Visitor&& visit) const {
+        for (ObjectIndex part = first_part_of(index); part != no_object;
+             part = at(part)->family().next) {
+            visit(part);
+        }
     }
 
-    [[nodiscard]] static ChannelIndex channel_of(std::uint32_t index) noexcept {
-        return ChannelIndex{index + 1};
-    }
-    [[nodiscard]] static std::uint32_t index_of(ChannelIndex channel) noexcept {
-        return channel.value - 1;
+    /// Of its parts, or no_object.
+    [[nodiscard]] ObjectIndex first_part_of(ObjectIndex index) const noexcept {
+        return has_parts(index) ? at(index)->family().first : no_object;
     }
 
   private:
@@ -299,18 +299,18 @@ class ObjectStore {
     static constexpr std::uint8_t name_trait = 4;
     static constexpr std::uint8_t owner_trait = 8;
 
-    void set_trait(std::uint32_t index, std::uint8_t trait, bool is_set) noexcept;
+    void set_trait(ObjectIndex index, std::uint8_t trait, bool is_set) noexcept;
 
     MemoryResource* resource_;
 
-    Vector<Slot> slots_;
-    Vector<std::uint8_t> bands_;          // by slot: asked for pairs, of which there are many
-    Vector<std::uint8_t> traits_;         // likewise
-    Vector<std::uint32_t> last_layouts_;  // by slot: to name a removed object in refusals
-    Vector<std::uint32_t> free_indices_;  // last freed first: its memory is warm
-    std::pmr::unordered_map<std::uint64_t, std::uint32_t> indices_;  // looked up, never walked
+    ByObject<Slot> slots_;
+    ByObject<std::uint8_t> bands_;          // asked for pairs, of which there are many
+    ByObject<std::uint8_t> traits_;         // likewise
+    ByObject<std::uint32_t> last_layouts_;  // to name a removed object in refusals
+    Vector<ObjectIndex> free_indices_;      // last freed first: its memory is warm
+    std::pmr::unordered_map<std::uint64_t, ObjectIndex> indices_;  // looked up, never walked
     std::uint32_t object_count_ = 0;
-    FlatMap<std::uint32_t, DestroyedNames> destroyed_parts_;  // by index of the outer; never empty
+    FlatMap<ObjectIndex, DestroyedNames> destroyed_parts_;  // by index of the outer; never empty
     std::size_t destroyed_part_count_ = 0;
     mutable ObjectLocks locks_;
 };

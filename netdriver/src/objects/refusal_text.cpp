@@ -97,7 +97,7 @@ void RefusalText::append_name(std::string_view name) noexcept {
 
 void append_object(RefusalText& text, const ObjectStore& objects, NetObjectId id) noexcept {
     text.append("object %u.%u, a ", id.index, id.generation);
-    text.append_name(objects.at(id.index)->changelist_state().layout().name());
+    text.append_name(objects.at(slot_of(id))->changelist_state().layout().name());
 }
 
 void append_properties(RefusalText& text, const RepLayout& layout,
@@ -124,7 +124,7 @@ void append_functions(RefusalText& text, const RepLayout& layout, std::string_vi
 }
 
 RefusalText without_memory(const char* function, const ObjectStore& objects,
-                           std::uint32_t index) noexcept {
+                           ObjectIndex index) noexcept {
     const NetworkObjectInfo& info = *objects.at(index);
     RefusalText text;
     text.append("%s: object_memory() of the world is null for ", function);

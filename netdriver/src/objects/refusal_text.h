@@ -42,7 +42,7 @@ void append_object(RefusalText& text, const ObjectStore& objects, NetObjectId id
 /// The world has no memory of an object that the function looks at.
 [[gnu::cold, gnu::noinline]] [[nodiscard]] RefusalText without_memory(const char* function,
                                                                       const ObjectStore& objects,
-                                                                      std::uint32_t index) noexcept;
+                                                                      ObjectIndex index) noexcept;
 
 /// `layout` was not added to the driver.
 [[gnu::cold, gnu::noinline]] [[nodiscard]] RefusalText unknown_layout(

@@ -29,15 +29,15 @@ class SharedValues {
         : objects_(resource), waiting_(resource), asked_(Allocator<Version>(resource)) {}
 
     /// The object is new. Does nothing if its layout has no such values.
-    void add(std::uint32_t index, const RepLayout& layout) {
+    void add(ObjectIndex index, const RepLayout& layout) {
         if (!layout.shared_serializer_handles().empty()) {
             objects_.insert(index);
-            grow_row(asked_, index + 1, Version{0});
+            asked_.grow_to(index, Version{0});
             asked_[index] = 0;
             count_ += 1;
         }
     }
-    void forget(std::uint32_t index) noexcept {
+    void forget(ObjectIndex index) noexcept {
         if (objects_.test(index)) {
             objects_.clear(index);
             waiting_.erase(index);
@@ -67,7 +67,7 @@ class SharedValues {
         for (std::size_t word = 0; word < waiting_.word_count(); ++word) {
             const std::uint64_t waiting = waiting_.word(word);
             const std::uint64_t asked = waiting == 0 ? 0 : shown(word, waiting) & waiting;
-            BitRow::for_each_in_word(word, asked, [&](std::uint32_t index) {
+            BitRow::for_each_in_word(word, asked, [&](ObjectIndex index) {
                 NetworkObjectInfo& info = *store.at(index);
                 ChangelistState& state = info.changelist_state();
                 count_type_of(info, type_counters, context);
@@ -84,9 +84,9 @@ class SharedValues {
     }
 
   private:
-    BitRow objects_;         // whose layout has such values
-    BitRow waiting_;         // of these: changed since the game was asked
-    Vector<Version> asked_;  // by object index: up to which version
+    BitRow objects_;           // whose layout has such values
+    BitRow waiting_;           // of these: changed since the game was asked
+    ByObject<Version> asked_;  // up to which version
     std::uint32_t count_ = 0;
 };
 

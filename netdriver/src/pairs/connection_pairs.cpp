@@ -21,7 +21,7 @@ ConnectionPairs::ConnectionPairs(const ObjectStore& objects, const FlushChanges&
       placed_(resource_),
       tracked_(resource_),
       extras_(resource_),
-      deltas_(Allocator<std::pair<std::uint32_t, DeltaStates>>(resource_)),
+      deltas_(Allocator<std::pair<ObjectIndex, DeltaStates>>(resource_)),
       dormancy_(resource_) {}
 
 void ConnectionPairs::start_validating(const NetGUIDCache& guids) {
@@ -38,18 +38,18 @@ void ConnectionPairs::grow() {
     }
 }
 
-PairExtra& ConnectionPairs::extra_of(std::uint32_t index) {
+PairExtra& ConnectionPairs::extra_of(ObjectIndex index) {
     if (PairExtra* const extra = find_extra(index)) {
         return *extra;
     }
     return extras_.add(index, PairExtra(packets_.sequence_behind_open(), resource_));
 }
 
-CompleteVersions* ConnectionPairs::tracked(std::uint32_t index) noexcept {
+CompleteVersions* ConnectionPairs::tracked(ObjectIndex index) noexcept {
     return tracked_.test(index) ? &find_extra(index)->complete : nullptr;
 }
 
-CompleteVersions& ConnectionPairs::track(std::uint32_t index) {
+CompleteVersions& ConnectionPairs::track(ObjectIndex index) {
     PairExtra& extra = extra_of(index);
     if (!extra.complete.is_tracking()) {
         const std::uint32_t bundles = bundles_with(index);
@@ -62,7 +62,7 @@ CompleteVersions& ConnectionPairs::track(std::uint32_t index) {
     return extra.complete;
 }
 
-void ConnectionPairs::erase_extra(std::uint32_t index) noexcept {
+void ConnectionPairs::erase_extra(ObjectIndex index) noexcept {
     if (!extras_.contains(index)) {
         return;
     }
@@ -98,7 +98,7 @@ void ConnectionPairs::mark_changed() {
         if ((left & ~resting) != 0) {
             pending().merge_word(word, left & ~resting);
             BitRow::for_each_in_word(word, left & ~resting,
-                                     [this](std::uint32_t index) { prefetch(index); });
+                                     [this](ObjectIndex index) { prefetch(index); });
         } else if (~resting == 0) {
             dormancy_.resting_words.insert(word);
         }
@@ -118,7 +118,7 @@ bool ConnectionPairs::do_resting_words_rest() const noexcept {
     return true;
 }
 
-SendingRepState& ConnectionPairs::reset(std::uint32_t index) noexcept {
+SendingRepState& ConnectionPairs::reset(ObjectIndex index) noexcept {
     regular_.note_reset();
     if (regular_.contains(index)) {
         regular_.remove(index);
@@ -128,7 +128,7 @@ SendingRepState& ConnectionPairs::reset(std::uint32_t index) noexcept {
     return pairs_[index];
 }
 
-bool ConnectionPairs::may_be_regular(std::uint32_t index) const {
+bool ConnectionPairs::may_be_regular(ObjectIndex index) const {
     const SendingRepState& pair = pairs_[index];
     const NetworkObjectInfo* const info = objects_.at(index);
     if (info == nullptr || channel_state(pair) != ChannelState::Open || is_initial(pair) ||
@@ -145,7 +145,7 @@ bool ConnectionPairs::may_be_regular(std::uint32_t index) const {
            (!state.layout().needs_held_version() || holds_pivot(index));
 }
 
-bool ConnectionPairs::holds_pivot(std::uint32_t index) const noexcept {
+bool ConnectionPairs::holds_pivot(ObjectIndex index) const noexcept {
     const PairExtra* const extra = find_extra(index);
     if (extra == nullptr) {
         return false;
@@ -155,7 +155,7 @@ bool ConnectionPairs::holds_pivot(std::uint32_t index) const noexcept {
            held >= extra->joined_version && held >= extra->restart_version;
 }
 
-Version ConnectionPairs::held_version(std::uint32_t index, const SendingRepState& pair,
+Version ConnectionPairs::held_version(ObjectIndex index, const SendingRepState& pair,
                                       const PairExtra& extra) const noexcept {
     const Version held = extra.in_flight.held_version(pair);
     // What goes in bundles has no record of its own.
@@ -166,7 +166,7 @@ Version ConnectionPairs::held_version(std::uint32_t index, const SendingRepState
                                                                : held;
 }
 
-void ConnectionPairs::leave_regular(std::uint32_t index) noexcept {
+void ConnectionPairs::leave_regular(ObjectIndex index) noexcept {
     pairs_[index].catch_up(regular_version(index));
     if (regular_.has_held()) {
         hold_version(index);
@@ -177,7 +177,7 @@ void ConnectionPairs::leave_regular(std::uint32_t index) noexcept {
     }
 }
 
-void ConnectionPairs::hold_version(std::uint32_t index) noexcept {
+void ConnectionPairs::hold_version(ObjectIndex index) noexcept {
     if (!needs_held_version(index)) {
         return;
     }
@@ -187,23 +187,23 @@ void ConnectionPairs::hold_version(std::uint32_t index) noexcept {
     }
 }
 
-void ConnectionPairs::pivot_sent(std::uint32_t index) noexcept {
+void ConnectionPairs::pivot_sent(ObjectIndex index) noexcept {
     (void)edit(index);
     if (PairExtra* const extra = find_extra(index)) {
         extra->held_max = objects_.at(index)->changelist_state().pivots().before;
     }
 }
 
-DeltaStates* ConnectionPairs::deltas_of(std::uint32_t index) {
-    if (!objects_.at(index)->changelist_state().layout().has_delta_structs()) {
+DeltaStates* ConnectionPairs::deltas_of(PairRef ref) {
+    if (!ref.layout().has_delta_structs()) {
         return nullptr;
     }
-    DeltaStates* deltas = find_deltas(index);
+    DeltaStates* deltas = find_deltas(ref.index);
     return deltas != nullptr ? deltas
-                             : &deltas_.emplace(index, DeltaStates(resource_)).first->second;
+                             : &deltas_.emplace(ref.index, DeltaStates(resource_)).first->second;
 }
 
-OwedVersions ConnectionPairs::position_of(std::uint32_t index) const {
+OwedVersions ConnectionPairs::position_of(ObjectIndex index) const {
     const SendingRepState pair = (*this)[index];
     const PairExtra* extra = find_extra(index);
     OwedVersions position(pair);
@@ -230,11 +230,11 @@ OwedVersions ConnectionPairs::position_of(std::uint32_t index) const {
     return position;
 }
 
-bool ConnectionPairs::has_arrived(std::uint32_t index) const {
+bool ConnectionPairs::has_arrived(ObjectIndex index) const {
     return (*this)[index].is_exact() && bundles_with(index) == 0;
 }
 
-bool ConnectionPairs::is_exact(std::uint32_t index) const {
+bool ConnectionPairs::is_exact(ObjectIndex index) const {
     if (!has_arrived(index)) {
         return false;
     }
@@ -244,37 +244,35 @@ bool ConnectionPairs::is_exact(std::uint32_t index) const {
                                         passing_of(index));
 }
 
-OwedVersions ConnectionPairs::position_since(std::uint32_t index, Version complete) const {
-    const RepLayout& layout = objects_.at(index)->changelist_state().layout();
+OwedVersions ConnectionPairs::position_since(PairRef ref, Version complete) const {
     OwedVersions position;
     position.sent_version = complete;
-    position.held_version = layout.needs_held_version() ? complete : 0;
-    const PairExtra* extra = find_extra(index);
+    position.held_version = ref.layout().needs_held_version() ? complete : 0;
+    const PairExtra* extra = find_extra(ref.index);
     if (extra != nullptr && extra->restart_version > complete) {
         position.restart_version = extra->restart_version;
     }
     return position;
 }
 
-void ConnectionPairs::collect_owed(std::uint32_t index, const OwedVersions& position,
-                                   ChangeMask& owed) {
-    const ChangelistState& state = objects_.at(index)->changelist_state();
-    if (state.layout().conditions().is_trivial()) {
+void ConnectionPairs::collect_owed(PairRef ref, const OwedVersions& position, ChangeMask& owed) {
+    const ChangelistState& state = ref.state();
+    if (ref.layout().conditions().is_trivial()) {
         state.collect_owed(position, owed);
     } else {
-        state.collect_owed(position, passing_of(index), owed);
+        state.collect_owed(position, passing_of(ref.index), owed);
     }
-    if (const DeltaStates* deltas = deltas_of(index)) {
+    if (const DeltaStates* deltas = deltas_of(ref)) {
         deltas->remove_held(state, owed);
     }
-    const PairExtra* extra = find_extra(index);
+    const PairExtra* extra = find_extra(ref.index);
     if (extra != nullptr) {
         extra->paused.remove_paused(owed);
     }
 }
 
-bool ConnectionPairs::has_object(std::uint32_t index) const noexcept {
-    if (index >= pairs_.size()) {
+bool ConnectionPairs::has_object(ObjectIndex index) const noexcept {
+    if (!contains(index)) {
         return false;
     }
     const ChannelState state = channel_state(pairs_[index]);
@@ -282,8 +280,8 @@ bool ConnectionPairs::has_object(std::uint32_t index) const noexcept {
            dormancy_.kept.test(index);
 }
 
-std::optional<ConnectionShadow> ConnectionPairs::connection_shadow(std::uint32_t index) const {
-    if (index >= pairs_.size() || channel_state(pairs_[index]) != ChannelState::Open ||
+std::optional<ConnectionShadow> ConnectionPairs::connection_shadow(ObjectIndex index) const {
+    if (!contains(index) || channel_state(pairs_[index]) != ChannelState::Open ||
         dormancy_.leaving.test(index)) {
         return std::nullopt;
     }
@@ -292,11 +290,11 @@ std::optional<ConnectionShadow> ConnectionPairs::connection_shadow(std::uint32_t
     return ConnectionShadow(objects_.at(index)->changelist_state(), position, passing_of(index));
 }
 
-LifetimeConditionSet ConnectionPairs::passing_of(std::uint32_t index) const {
+LifetimeConditionSet ConnectionPairs::passing_of(ObjectIndex index) const {
     return conditions_.passing(objects_.at(index)->facts(), is_initial(pairs_[index]));
 }
 
-void ConnectionPairs::facts_changed(std::uint32_t index, const ObjectFacts& before,
+void ConnectionPairs::facts_changed(ObjectIndex index, const ObjectFacts& before,
                                     const ObjectFacts& after) {
     grow();
     const NetworkObjectInfo& info = *objects_.at(index);
@@ -307,7 +305,7 @@ void ConnectionPairs::facts_changed(std::uint32_t index, const ObjectFacts& befo
     }
 }
 
-void ConnectionPairs::dynamic_condition_changed(std::uint32_t index, ParentIndex parent,
+void ConnectionPairs::dynamic_condition_changed(ObjectIndex index, ParentIndex parent,
                                                 LifetimeCondition after) {
     grow();
     const NetworkObjectInfo& info = *objects_.at(index);
@@ -323,7 +321,7 @@ void ConnectionPairs::set_is_replay(bool is_replay) {
     grow();
     PairConditions after = conditions_;
     after.set_is_replay(is_replay);
-    for (std::uint32_t index = 0; index < objects_.slot_count(); ++index) {
+    for (ObjectIndex index{}; objects_.has_slot(index); ++index) {
         if (const NetworkObjectInfo* const info = objects_.at(index)) {
             conditions_.for_each_shown(
                 *info, after, [&](const RepRange& handles) { owe_from_start(index, handles); });
@@ -333,7 +331,7 @@ void ConnectionPairs::set_is_replay(bool is_replay) {
     conditions_ = after;
 }
 
-void ConnectionPairs::begin(std::uint32_t index) {
+void ConnectionPairs::begin(ObjectIndex index) {
     if (dormancy_.kept.test(index)) {
         start_over(index);
         return;
@@ -356,7 +354,7 @@ void ConnectionPairs::begin(std::uint32_t index) {
     }
 }
 
-void ConnectionPairs::start_over(std::uint32_t index) {
+void ConnectionPairs::start_over(ObjectIndex index) {
     placed_.erase(index);
     SendingRepState& pair = edit(index);
     const bool was_initial = is_initial(pair);
@@ -368,7 +366,7 @@ void ConnectionPairs::start_over(std::uint32_t index) {
     }
 }
 
-void ConnectionPairs::add_lost_part(std::uint32_t index, const LostPart& part, PairExtra* extra) {
+void ConnectionPairs::add_lost_part(ObjectIndex index, const LostPart& part, PairExtra* extra) {
     // Most often; LostParts::add() would find out as much.
     if (part.range.is_whole() &&
         (extra == nullptr ||
@@ -383,12 +381,12 @@ void ConnectionPairs::add_lost_part(std::uint32_t index, const LostPart& part, P
                             hull(pair.lost(), part.versions).after, kept.restart_version));
 }
 
-void ConnectionPairs::owe_part(std::uint32_t index, const LostPart& part, PairExtra* extra) {
+void ConnectionPairs::owe_part(ObjectIndex index, const LostPart& part, PairExtra* extra) {
     add_lost_part(index, part, extra);
     edit(index).return_unsent({part.versions, {}});
 }
 
-void ConnectionPairs::owe_again(std::uint32_t index, RepHandle handle) {
+void ConnectionPairs::owe_again(ObjectIndex index, RepHandle handle) {
     pending().set(index);
     const NetworkObjectInfo& info = *objects_.at(index);
     const ChangelistState& state = info.changelist_state();
@@ -402,25 +400,25 @@ void ConnectionPairs::owe_again(std::uint32_t index, RepHandle handle) {
     }
 }
 
-void ConnectionPairs::owe_what_is_initial(std::uint32_t index) {
+void ConnectionPairs::owe_what_is_initial(ObjectIndex index) {
     set_initial(edit(index), true);
     if (PairExtra* extra = find_extra(index)) {
         extra->is_initial_lost = true;
     }
 }
 
-void ConnectionPairs::owe_initial(std::uint32_t index, const RepRange& range) {
+void ConnectionPairs::owe_initial(ObjectIndex index, const RepRange& range) {
     owe_what_is_initial(index);
     placed_.erase(index);
     owe_initial_from_start(index, range);  // what changed of it since was passed over
 }
 
-void ConnectionPairs::owe_initial_from_start(std::uint32_t index, const RepRange& range) {
+void ConnectionPairs::owe_initial_from_start(ObjectIndex index, const RepRange& range) {
     conditions_.for_each_initial(*objects_.at(index), range,
                                  [&](const RepRange& handles) { owe_from_start(index, handles); });
 }
 
-void ConnectionPairs::owe_from_start(std::uint32_t index, const RepRange& handles) {
+void ConnectionPairs::owe_from_start(ObjectIndex index, const RepRange& handles) {
     const VersionInterval all{0, (*this)[index].sent_version};
     if (!has_object(index) || all.is_empty()) {
         return;  // it will be sent everything that it may see
@@ -436,7 +434,7 @@ void ConnectionPairs::owe_from_start(std::uint32_t index, const RepRange& handle
     }
 }
 
-void ConnectionPairs::owe_everything(std::uint32_t index) {
+void ConnectionPairs::owe_everything(ObjectIndex index) {
     SendingRepState& pair = edit(index);
     note_lost_while_paused(index, RepRange(), {0, pair.sent_version});
     pair.lose_everything();
@@ -454,7 +452,7 @@ void ConnectionPairs::owe_everything(std::uint32_t index) {
     pending().set(index);
 }
 
-void ConnectionPairs::note_lost_while_paused(std::uint32_t index, const RepRange& range,
+void ConnectionPairs::note_lost_while_paused(ObjectIndex index, const RepRange& range,
                                              VersionInterval lost) {
     PairExtra* extra = find_extra(index);
     if (extra != nullptr) {

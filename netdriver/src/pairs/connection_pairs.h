@@ -41,6 +41,7 @@
 #include "pair_conditions.h"
 #include "pair_dormancy.h"
 #include "pair_extras.h"
+#include "pair_ref.h"
 #include "pair_validator.h"
 #include "regular_pairs.h"
 #include "regular_receiver.h"
@@ -70,36 +71,36 @@ class ConnectionPairs {
     /// There is a pair for each slot of the store from now on.
     void grow();
     /// The row reaches as far as this slot.
-    [[nodiscard]] bool contains(std::uint32_t index) const noexcept {
-        return index < pairs_.size();
-    }
-    [[nodiscard]] SendingRepState operator[](std::uint32_t index) const noexcept {
+    [[nodiscard]] bool contains(ObjectIndex index) const noexcept { return pairs_.contains(index); }
+    [[nodiscard]] SendingRepState operator[](ObjectIndex index) const noexcept {
         SendingRepState pair = pairs_[index];
         if (is_regular(index)) {
             pair.catch_up(regular_version(index));
         }
         return pair;
     }
-    void prefetch(std::uint32_t index) const noexcept {
+    /// Requires that the object is there.
+    [[nodiscard]] PairRef ref(ObjectIndex index) const { return {index, *objects_.at(index)}; }
+    void prefetch(ObjectIndex index) const noexcept {
         replayout::prefetch(&pairs_[index], sizeof(SendingRepState));
     }
     /// To be changed. The pair is not regular any more; what it has not caught up with is pending.
-    [[nodiscard]] SendingRepState& edit(std::uint32_t index) noexcept {
+    [[nodiscard]] SendingRepState& edit(ObjectIndex index) noexcept {
         if (is_regular(index)) {
             leave_regular(index);
         }
         return pairs_[index];
     }
     /// As if nothing had ever been sent.
-    SendingRepState& reset(std::uint32_t index) noexcept;
+    SendingRepState& reset(ObjectIndex index) noexcept;
     /// One of its own records is no more under way.
-    void record_resolved(std::uint32_t index) noexcept { pairs_[index].delivered(); }
+    void record_resolved(ObjectIndex index) noexcept { pairs_[index].delivered(); }
 
     // Regular pairs
 
     [[nodiscard]] const BitRow& regular() const noexcept { return regular_.row(); }
     /// Of a connection that is closing none is: its slots may have other objects by now.
-    [[nodiscard]] bool is_regular(std::uint32_t index) const noexcept {
+    [[nodiscard]] bool is_regular(ObjectIndex index) const noexcept {
         return regular_.contains(index) && packets_.sent().window().has_objects();
     }
     /// What changed, but for what is regular, sleeps or is not shown, is pending. In each flush.
@@ -110,7 +111,7 @@ class ConnectionPairs {
     [[nodiscard]] bool are_changed_regular() const noexcept { return regular_.are_all_changed(); }
     /// What is owed of it was sent: it becomes regular, if it may be. False: not before
     /// caught_up(), as regular pairs are yet to be sent what changed of it.
-    [[nodiscard]] bool settle(std::uint32_t index) {
+    [[nodiscard]] bool settle(ObjectIndex index) {
         if (is_behind(index)) {
             return false;
         }
@@ -127,7 +128,7 @@ class ConnectionPairs {
     void caught_up() noexcept { regular_.caught_up(changes_.flush); }
     /// After caught_up(): the version of this flush is a pivot (ChangelistState::pivots). The pair
     /// is not regular any more, as until that has arrived it may be owed what others are not.
-    void pivot_sent(std::uint32_t index) noexcept;
+    void pivot_sent(ObjectIndex index) noexcept;
     /// Calls `visit(index)` for each of them that changed; it may cease to be regular.
     template <typename Visitor>
     void for_each_regular(const FlushChanges& changes, Visitor visit) {
@@ -141,8 +142,8 @@ class ConnectionPairs {
     template <typename Visitor>
     void for_each_stirring_word(const FlushChanges& changes, Visitor&& visit) const {
         for (std::size_t i = 0; i < changes.word_row.word_count(); ++i) {
-            BitRow::for_each_in_word(i, changes.word_row.word(i) & ~dormancy_.resting_words.word(i),
-                                     visit);
+            NumberRow::for_each_in_word(
+                i, changes.word_row.word(i) & ~dormancy_.resting_words.word(i), visit);
         }
     }
     /// Objects that must be looked at.
@@ -166,17 +167,15 @@ class ConnectionPairs {
     // Beside a pair
 
     /// Null: there is none.
-    [[nodiscard]] PairExtra* find_extra(std::uint32_t index) noexcept {
-        return extras_.find(index);
-    }
-    [[nodiscard]] const PairExtra* find_extra(std::uint32_t index) const noexcept {
+    [[nodiscard]] PairExtra* find_extra(ObjectIndex index) noexcept { return extras_.find(index); }
+    [[nodiscard]] const PairExtra* find_extra(ObjectIndex index) const noexcept {
         return extras_.find(index);
     }
     /// Valid until another one is made.
-    [[nodiscard]] PairExtra& extra_of(std::uint32_t index);
-    void erase_extra(std::uint32_t index) noexcept;
+    [[nodiscard]] PairExtra& extra_of(ObjectIndex index);
+    void erase_extra(ObjectIndex index) noexcept;
     /// Of a pair of which account of complete versions is kept; null of any other.
-    [[nodiscard]] CompleteVersions* tracked(std::uint32_t index) noexcept;
+    [[nodiscard]] CompleteVersions* tracked(ObjectIndex index) noexcept;
     /// Those pairs.
     [[nodiscard]] const BitRow& tracked() const noexcept { return tracked_; }
     /// There is such a pair.
@@ -186,36 +185,36 @@ class ConnectionPairs {
         return tracked_count_ > 0 || is_validating_;
     }
     /// Account is kept from now on.
-    [[nodiscard]] CompleteVersions& track(std::uint32_t index);
+    [[nodiscard]] CompleteVersions& track(ObjectIndex index);
     /// Of a layout that has deltas; null of any other. Valid until another one is made.
-    [[nodiscard]] DeltaStates* deltas_of(std::uint32_t index);
+    [[nodiscard]] DeltaStates* deltas_of(PairRef ref);
     /// Null: nothing of them was sent.
-    [[nodiscard]] DeltaStates* find_deltas(std::uint32_t index) noexcept {
+    [[nodiscard]] DeltaStates* find_deltas(ObjectIndex index) noexcept {
         const auto found = deltas_.find(index);
         return found != deltas_.end() ? &found->second : nullptr;
     }
     [[nodiscard]] bool has_deltas() const noexcept { return !deltas_.empty(); }
-    void erase_deltas(std::uint32_t index) noexcept { deltas_.erase(index); }
+    void erase_deltas(ObjectIndex index) noexcept { deltas_.erase(index); }
 
     // What a pair says
 
-    [[nodiscard]] OwedVersions position_of(std::uint32_t index) const;
+    [[nodiscard]] OwedVersions position_of(ObjectIndex index) const;
     /// That of a client whose copy is complete as of `complete`, whatever else it was sent.
-    [[nodiscard]] OwedVersions position_since(std::uint32_t index, Version complete) const;
+    [[nodiscard]] OwedVersions position_since(PairRef ref, Version complete) const;
     /// Bundles under way with a block of it.
-    [[nodiscard]] std::uint32_t bundles_with(std::uint32_t index) const noexcept {
+    [[nodiscard]] std::uint32_t bundles_with(ObjectIndex index) const noexcept {
         return packets_.sent().bundles_with(index, objects_.at(index)->bundled_flush());
     }
     /// Nothing is lost, and nothing is under way.
-    [[nodiscard]] bool has_arrived(std::uint32_t index) const;
+    [[nodiscard]] bool has_arrived(ObjectIndex index) const;
     /// What the client holds is known.
-    [[nodiscard]] bool is_exact(std::uint32_t index) const;
+    [[nodiscard]] bool is_exact(ObjectIndex index) const;
     /// Sets `owed` to the handles that a client at `position` is owed and may be sent now.
-    void collect_owed(std::uint32_t index, const OwedVersions& position, ChangeMask& owed);
+    void collect_owed(PairRef ref, const OwedVersions& position, ChangeMask& owed);
     /// The client has it, or is being sent it.
-    [[nodiscard]] bool has_object(std::uint32_t index) const noexcept;
+    [[nodiscard]] bool has_object(ObjectIndex index) const noexcept;
     /// Nothing when the object's channel is not open.
-    [[nodiscard]] std::optional<ConnectionShadow> connection_shadow(std::uint32_t index) const;
+    [[nodiscard]] std::optional<ConnectionShadow> connection_shadow(ObjectIndex index) const;
 
     // What the connection is to an object
 
@@ -223,84 +222,83 @@ class ConnectionPairs {
     [[nodiscard]] ReplicationFlags flags_for(const ObjectFacts& facts) const noexcept {
         return conditions_.flags_for(facts);
     }
-    [[nodiscard]] LifetimeConditionSet passing_of(std::uint32_t index) const;
+    [[nodiscard]] LifetimeConditionSet passing_of(ObjectIndex index) const;
     /// The object of that slot is something else to this connection from now on than it was.
-    void facts_changed(std::uint32_t index, const ObjectFacts& before, const ObjectFacts& after);
+    void facts_changed(ObjectIndex index, const ObjectFacts& before, const ObjectFacts& after);
     /// A property of that object, of condition Dynamic, is about to be of condition `after`.
-    void dynamic_condition_changed(std::uint32_t index, ParentIndex parent,
-                                   LifetimeCondition after);
+    void dynamic_condition_changed(ObjectIndex index, ParentIndex parent, LifetimeCondition after);
     /// The connection records instead of playing, or does no longer.
     void set_is_replay(bool is_replay);
 
     // What happens to a pair
 
     /// Its channel is about to open, for the first time or over the object that the client kept.
-    void begin(std::uint32_t index);
+    void begin(ObjectIndex index);
     /// These versions are owed again, in that range.
-    void owe_part(std::uint32_t index, const LostPart& part) {
+    void owe_part(ObjectIndex index, const LostPart& part) {
         owe_part(index, part, find_extra(index));
     }
     /// The same of all of the object, where no part of it was lost apart from the rest.
-    void owe_whole(std::uint32_t index, VersionInterval versions) {
+    void owe_whole(ObjectIndex index, VersionInterval versions) {
         edit(index).return_unsent({versions, {}});
         pending().set(index);
     }
     /// The same for a caller that has looked up the pair's extra.
-    void owe_part(std::uint32_t index, const LostPart& part, PairExtra* extra);
+    void owe_part(ObjectIndex index, const LostPart& part, PairExtra* extra);
     /// The value was sent, and did not arrive as it is.
-    void owe_again(std::uint32_t index, RepHandle handle);
+    void owe_again(ObjectIndex index, RepHandle handle);
     /// What is sent only at first may be owed, wherever in the object its sending goes on.
-    void owe_what_is_initial(std::uint32_t index);
+    void owe_what_is_initial(ObjectIndex index);
     /// What is sent only at first was lost, as far as it lies in that range.
-    void owe_initial(std::uint32_t index, const RepRange& range);
+    void owe_initial(ObjectIndex index, const RepRange& range);
     /// The client threw away all that was sent so far.
-    void owe_everything(std::uint32_t index);
+    void owe_everything(ObjectIndex index);
     /// Of what is paused within `range`, these versions were lost.
-    void note_lost_while_paused(std::uint32_t index, const RepRange& range, VersionInterval lost);
+    void note_lost_while_paused(ObjectIndex index, const RepRange& range, VersionInterval lost);
 
   private:
     /// For an assertion.
     [[nodiscard]] bool do_resting_words_rest() const noexcept;
     /// Up to which version a regular pair was sent everything.
-    [[nodiscard]] Version regular_version(std::uint32_t index) const noexcept {
+    [[nodiscard]] Version regular_version(ObjectIndex index) const noexcept {
         return objects_.at(index)->changelist_state().version() - (is_behind(index) ? 1 : 0);
     }
     /// The object changed in this flush, and regular pairs were not sent that yet.
-    [[nodiscard]] bool is_behind(std::uint32_t index) const noexcept {
+    [[nodiscard]] bool is_behind(ObjectIndex index) const noexcept {
         return !regular_.have_caught_up(changes_.flush) && changes_.objects.test(index);
     }
-    [[nodiscard]] bool may_be_regular(std::uint32_t index) const;
+    [[nodiscard]] bool may_be_regular(ObjectIndex index) const;
     /// Up to which version a regular pair that was sent `version` holds everything for certain, as
     /// far as that makes a difference.
-    [[nodiscard]] Version held_by_regular(std::uint32_t index, Version version) const noexcept {
+    [[nodiscard]] Version held_by_regular(ObjectIndex index, Version version) const noexcept {
         return held_before_regular(objects_.at(index)->changelist_state(), version + 1);
     }
     /// See edit().
-    void leave_regular(std::uint32_t index) noexcept;
+    void leave_regular(ObjectIndex index) noexcept;
     /// The pair, which is up to date as far as regular ones are, is about to cease to be regular.
-    void hold_version(std::uint32_t index) noexcept;
+    void hold_version(ObjectIndex index) noexcept;
     /// OwedVersions::held_version.
-    [[nodiscard]] Version held_version(std::uint32_t index, const SendingRepState& pair,
+    [[nodiscard]] Version held_version(ObjectIndex index, const SendingRepState& pair,
                                        const PairExtra& extra) const noexcept;
-    [[nodiscard]] bool needs_held_version(std::uint32_t index) const noexcept {
+    [[nodiscard]] bool needs_held_version(ObjectIndex index) const noexcept {
         return objects_.at(index)->changelist_state().layout().needs_held_version();
     }
-    [[nodiscard]] bool holds_pivot(std::uint32_t index) const noexcept;
+    [[nodiscard]] bool holds_pivot(ObjectIndex index) const noexcept;
     /// The channel opens again over the object that the client kept.
-    void start_over(std::uint32_t index);
+    void start_over(ObjectIndex index);
     /// A loss is about to be noted in the pair.
-    void add_lost_part(std::uint32_t index, const LostPart& part, PairExtra* extra);
+    void add_lost_part(ObjectIndex index, const LostPart& part, PairExtra* extra);
     /// All that ever changed of what is sent only at first is owed, as far as it lies in that
     /// range.
-    void owe_initial_from_start(std::uint32_t index, const RepRange& range);
+    void owe_initial_from_start(ObjectIndex index, const RepRange& range);
     /// All that ever changed of these is owed.
-    void owe_from_start(std::uint32_t index, const RepRange& handles);
+    void owe_from_start(ObjectIndex index, const RepRange& handles);
 
     // What every tick of every connection touches comes first, so that it is few lines of memory.
     const ObjectStore& objects_;
     const FlushChanges& changes_;
     PacketSender& packets_;
-    Vector<SendingRepState> pairs_;          // by object index
+    ByObject<SendingRepState> pairs_;
     std::uint32_t tracked_count_ = 0;        // of tracked_
     mutable bool may_have_pending_ = false;  // else there are none
     bool is_validating_ = false;             // validator_.has_value(), which lies further away
@@ -312,7 +310,7 @@ class ConnectionPairs {
     BitRow placed_;   // empty without a cap
     BitRow tracked_;  // those with an extra that tells complete versions
     PairExtras extras_;
-    FlatMap<std::uint32_t, DeltaStates> deltas_;  // by object index
+    FlatMap<ObjectIndex, DeltaStates> deltas_;  // by object index
     PairDormancy dormancy_;
     std::optional<PairValidator> validator_;
 };

@@ -12,7 +12,7 @@ PairClaims::PairClaims(const ObjectStore& objects, ConnectionPairs& pairs,
 void PairClaims::check_touched() {
     PairValidator* validator = pairs_.validator();
     REPLAYOUT_ASSERT(validator != nullptr);
-    for (std::uint32_t index = validator->take_touched(); index != BitRow::no_bit;
+    for (ObjectIndex index = validator->take_touched(); index != BitRow::no_bit;
          index = validator->take_touched()) {
         if (pairs_.dormancy().frozen.test(index)) {
             continue;  // no value of it is sent any more
@@ -24,12 +24,12 @@ void PairClaims::check_touched() {
     }
 }
 
-void PairClaims::check(std::uint32_t index, PairValidator& validator) {
+void PairClaims::check(ObjectIndex index, PairValidator& validator) {
     ChangeMask& excused = context_.scratch.owed;
     const ChangelistState& state = objects_.at(index)->changelist_state();
     const LifetimeConditionSet passing = pairs_.passing_of(index);
     state.collect_owed(pairs_.position_of(index), passing, excused);
-    if (const DeltaStates* deltas = pairs_.deltas_of(index)) {
+    if (const DeltaStates* deltas = pairs_.deltas_of(pairs_.ref(index))) {
         deltas->remove_held(state, excused);
     }
     hidden_.reset(state.layout().handle_count());

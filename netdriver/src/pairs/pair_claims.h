@@ -28,7 +28,7 @@ class PairClaims {
     void check_touched();
 
   private:
-    void check(std::uint32_t index, PairValidator& validator);
+    void check(ObjectIndex index, PairValidator& validator);
 
     const ObjectStore& objects_;
     ConnectionPairs& pairs_;

@@ -43,7 +43,7 @@ struct PairDormancy {
           resting_words(resource) {}
 
     /// The client is to have the object no more.
-    void closed(std::uint32_t index) noexcept {
+    void closed(ObjectIndex index) noexcept {
         becoming.erase(index);
         dormant.erase(index);
         stirs(index);
@@ -54,21 +54,21 @@ struct PairDormancy {
         awaits_outer.erase(index);
     }
     /// The object is about to be removed.
-    void forget(std::uint32_t index) noexcept {
+    void forget(ObjectIndex index) noexcept {
         closed(index);
         asked.erase(index);
         irrelevant.erase(index);  // closed() has said so
     }
     /// It rests no more, or not for both reasons. Whoever takes it out of `dormant` or `irrelevant`
     /// says so.
-    void stirs(std::uint32_t index) noexcept { resting_words.erase(index >> 6); }
+    void stirs(ObjectIndex index) noexcept { resting_words.erase(BitRow::word_of(index)); }
     /// Nothing of the object is sent, whatever becomes of it.
-    [[nodiscard]] bool is_resting(std::uint32_t index) const noexcept {
+    [[nodiscard]] bool is_resting(ObjectIndex index) const noexcept {
         return dormant.test(index) || irrelevant.test(index);
     }
 
     /// The client is to have the object, now or as soon as it has left.
-    [[nodiscard]] bool is_shown(std::uint32_t index) const noexcept {
+    [[nodiscard]] bool is_shown(ObjectIndex index) const noexcept {
         return !irrelevant.test(index) || returning.test(index);
     }
 
@@ -94,7 +94,7 @@ struct PairDormancy {
     /// The open of a subobject was delivered, and that of its outer was not.
     BitRow awaits_outer;
     /// Words of a row of objects of which all 64 rest, as far as was found out: a bit for each.
-    BitRow resting_words;
+    NumberRow resting_words;
 };
 
 }  // namespace replayout

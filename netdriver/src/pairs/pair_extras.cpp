@@ -5,22 +5,22 @@
 
 namespace replayout {
 
-PairExtra& PairExtras::add(std::uint32_t index, PairExtra&& extra) {
+PairExtra& PairExtras::add(ObjectIndex index, PairExtra&& extra) {
     REPLAYOUT_ASSERT(!contains(index));
-    present_.grow(index + 1);
+    present_.grow_to(index);
     grow_row(counts_before_, present_.word_count(), static_cast<std::uint32_t>(extras_.size()));
     PairExtra& added = extras_.emplace(index, std::move(extra)).first->second;
     present_.set(index);
-    for (std::size_t word = (index >> 6) + 1; word < counts_before_.size(); ++word) {
+    for (std::size_t word = BitRow::word_of(index) + 1; word < counts_before_.size(); ++word) {
         ++counts_before_[word];
     }
     return added;
 }
 
-void PairExtras::erase(std::uint32_t index) noexcept {
+void PairExtras::erase(ObjectIndex index) noexcept {
     extras_.erase(extras_.nth(place_of(index)));
     present_.clear(index);
-    for (std::size_t word = (index >> 6) + 1; word < counts_before_.size(); ++word) {
+    for (std::size_t word = BitRow::word_of(index) + 1; word < counts_before_.size(); ++word) {
         --counts_before_[word];
     }
 }

@@ -22,26 +22,26 @@ class PairExtras {
     explicit PairExtras(MemoryResource* resource)
         : present_(resource),
           counts_before_(Allocator<std::uint32_t>(resource)),
-          extras_(Allocator<std::pair<std::uint32_t, PairExtra>>(resource)) {}
+          extras_(Allocator<std::pair<ObjectIndex, PairExtra>>(resource)) {}
 
-    [[nodiscard]] bool contains(std::uint32_t index) const noexcept { return present_.test(index); }
+    [[nodiscard]] bool contains(ObjectIndex index) const noexcept { return present_.test(index); }
     /// Null if the pair has none. O(1).
-    [[nodiscard]] PairExtra* find(std::uint32_t index) noexcept {
+    [[nodiscard]] PairExtra* find(ObjectIndex index) noexcept {
         return present_.test(index) ? &extras_.nth(place_of(index))->second : nullptr;
     }
-    [[nodiscard]] const PairExtra* find(std::uint32_t index) const noexcept {
+    [[nodiscard]] const PairExtra* find(ObjectIndex index) const noexcept {
         return present_.test(index) ? &extras_.nth(place_of(index))->second : nullptr;
     }
     /// Requires that the pair has none. What it returns is valid until another one is added.
-    PairExtra& add(std::uint32_t index, PairExtra&& extra);
+    PairExtra& add(ObjectIndex index, PairExtra&& extra);
     /// Requires that the pair has one.
-    void erase(std::uint32_t index) noexcept;
+    void erase(ObjectIndex index) noexcept;
 
   private:
     /// Requires that the pair has one.
-    [[nodiscard]] std::size_t place_of(std::uint32_t index) const noexcept {
-        const std::size_t word = index >> 6;
-        const std::uint64_t before = present_.word(word) & ((std::uint64_t{1} << (index & 63)) - 1);
+    [[nodiscard]] std::size_t place_of(ObjectIndex index) const noexcept {
+        const std::size_t word = BitRow::word_of(index);
+        const std::uint64_t before = present_.word(word) & (BitRow::mask_of(index) - 1);
         // Where few pairs have one there is none before it.
         const std::size_t place =
             counts_before_[word] +
@@ -50,9 +50,9 @@ class PairExtras {
         return place;
     }
 
-    BitRow present_;                            // the pairs that have one
-    Vector<std::uint32_t> counts_before_;       // by word of present_: how many in those before
-    FlatMap<std::uint32_t, PairExtra> extras_;  // by object index
+    BitRow present_;                          // the pairs that have one
+    Vector<std::uint32_t> counts_before_;     // by word of present_: how many in those before
+    FlatMap<ObjectIndex, PairExtra> extras_;  // by object index
 };
 
 }  // namespace replayout

@@ -44,12 +44,12 @@ PairValidator::PairValidator(const ObjectStore& objects, const NetGUIDCache& gui
       sent_(resource),
       touched_(resource) {}
 
-PairValidator::Pair* PairValidator::find(std::uint32_t index) {
+PairValidator::Pair* PairValidator::find(ObjectIndex index) {
     const auto found = pairs_.find(index);
     return found == pairs_.end() ? nullptr : &found->second;
 }
 
-void PairValidator::channel_opened(std::uint32_t index) {
+void PairValidator::channel_opened(ObjectIndex index) {
     const RepLayout& layout = objects_.at(index)->changelist_state().layout();
     const bool is_new = pairs_.try_emplace(index, layout, names_, ++last_life_, resource_).second;
     expect(is_new, index, "its channel was opened twice");
@@ -57,12 +57,12 @@ void PairValidator::channel_opened(std::uint32_t index) {
     touched_.set(index);
 }
 
-void PairValidator::channel_closed(std::uint32_t index) {
+void PairValidator::channel_closed(ObjectIndex index) {
     expect(pairs_.erase(index) == 1, index, "its channel was closed and had not been opened");
     touched_.clear(index);
 }
 
-void PairValidator::channel_dormant(std::uint32_t index) {
+void PairValidator::channel_dormant(ObjectIndex index) {
     Pair* pair = find(index);
     expect(pair != nullptr && pair->is_open, index, "it went dormant and was not open");
     expect(pair->in_flight == 0 && pair->values.empty(), index,
@@ -71,7 +71,7 @@ void PairValidator::channel_dormant(std::uint32_t index) {
     touched_.set(index);
 }
 
-void PairValidator::block_sent(std::uint32_t index, std::span<const std::byte> block) {
+void PairValidator::block_sent(ObjectIndex index, std::span<const std::byte> block) {
     Pair* pair = find(index);
     expect(pair != nullptr, index, "a block was sent on a channel that is not open");
     ++pair->in_flight;
@@ -81,7 +81,7 @@ void PairValidator::block_sent(std::uint32_t index, std::span<const std::byte> b
     touched_.set(index);
 }
 
-void PairValidator::value_queued(std::uint32_t index, const RepRange& handles,
+void PairValidator::value_queued(ObjectIndex index, const RepRange& handles,
                                  std::uint32_t bunch_count, std::span<const std::byte> block) {
     Pair* pair = find(index);
     expect(pair != nullptr, index, "a value was queued on a channel that is not open");
@@ -91,19 +91,19 @@ void PairValidator::value_queued(std::uint32_t index, const RepRange& handles,
     touched_.set(index);
 }
 
-void PairValidator::value_left_out(std::uint32_t index, RepHandle handle) {
+void PairValidator::value_left_out(ObjectIndex index, RepHandle handle) {
     Pair* pair = find(index);
     expect(pair != nullptr, index, "a value was left out on a channel that is not open");
     pair->left_out.set(handle.value - 1);
 }
 
-void PairValidator::value_unknown(std::uint32_t index, RepHandle handle) {
+void PairValidator::value_unknown(ObjectIndex index, RepHandle handle) {
     Pair* pair = find(index);
     expect(pair != nullptr, index, "a value was forgotten on a channel that is not open");
     pair->unknown.set(handle.value - 1);
 }
 
-PairValidator::Pair* PairValidator::resolve(std::uint32_t index) {
+PairValidator::Pair* PairValidator::resolve(ObjectIndex index) {
     expect(!sent_.empty() && sent_.front().index == index, index,
            "a record is not that of the oldest block in flight");
     const SentBlock& block = sent_.front();
@@ -118,7 +118,7 @@ PairValidator::Pair* PairValidator::resolve(std::uint32_t index) {
     return pair;
 }
 
-void PairValidator::block_delivered(std::uint32_t index) {
+void PairValidator::block_delivered(ObjectIndex index) {
     Pair* pair = resolve(index);
     if (pair != nullptr && pair->is_open) {
         apply(index, *pair, sent_.front().bytes);
@@ -126,7 +126,7 @@ void PairValidator::block_delivered(std::uint32_t index) {
     sent_.pop_front();
 }
 
-void PairValidator::block_lost(std::uint32_t index) {
+void PairValidator::block_lost(ObjectIndex index) {
     (void)resolve(index);
     sent_.pop_front();
 }
@@ -153,7 +153,7 @@ void PairValidator::bunch_delivered(const BunchTag& tag) {
     apply_values(tag.object_index, *pair);
 }
 
-void PairValidator::apply_values(std::uint32_t index, Pair& pair) {
+void PairValidator::apply_values(ObjectIndex index, Pair& pair) {
     while (pair.is_open && !pair.values.empty() && pair.values.front().bunches_left == 0) {
         if (!pair.values.front().is_taken_back) {
             apply(index, pair, pair.values.front().bytes);
@@ -162,11 +162,11 @@ void PairValidator::apply_values(std::uint32_t index, Pair& pair) {
     }
 }
 
-void PairValidator::apply(std::uint32_t index, Pair& pair, std::span<const std::byte> block) {
+void PairValidator::apply(ObjectIndex index, Pair& pair, std::span<const std::byte> block) {
     expect(pair.copy.apply(block), index, "a block that was delivered cannot be read");
 }
 
-ChangeMask PairValidator::handles_of(std::uint32_t index, const Pair& pair,
+ChangeMask PairValidator::handles_of(ObjectIndex index, const Pair& pair,
                                      std::span<const std::byte> block) {
     BitReader reader(block);
     ChangeMask handles(resource_);
@@ -175,8 +175,7 @@ ChangeMask PairValidator::handles_of(std::uint32_t index, const Pair& pair,
     return handles;
 }
 
-void PairValidator::end_left_out(std::uint32_t index, Pair& pair,
-                                 std::span<const std::byte> block) {
+void PairValidator::end_left_out(ObjectIndex index, Pair& pair, std::span<const std::byte> block) {
     if (!pair.left_out.any()) {
         return;
     }
@@ -187,7 +186,7 @@ void PairValidator::end_left_out(std::uint32_t index, Pair& pair,
     }
 }
 
-void PairValidator::count_carried(std::uint32_t index, Pair& pair, std::span<const std::byte> block,
+void PairValidator::count_carried(ObjectIndex index, Pair& pair, std::span<const std::byte> block,
                                   int step) {
     const ChangeMask handles = handles_of(index, pair, block);
     for (std::uint32_t bit = handles.next(0); bit < handles.bit_count();
@@ -196,14 +195,14 @@ void PairValidator::count_carried(std::uint32_t index, Pair& pair, std::span<con
     }
 }
 
-std::uint32_t PairValidator::take_touched() {
-    std::uint32_t index = touched_.next(0);
+ObjectIndex PairValidator::take_touched() {
+    ObjectIndex index = touched_.first();
     while (index != BitRow::no_bit) {
         touched_.clear(index);
         if (pairs_.contains(index)) {
             return index;
         }
-        index = touched_.next(index + 1);
+        index = touched_.after(index);
     }
     return BitRow::no_bit;
 }
@@ -213,7 +212,7 @@ void PairValidator::touch(const BitRow& changed) {
     touched_.merge(changed);
 }
 
-void PairValidator::check(std::uint32_t index, const Claim& claim, ChangeMask& excused,
+void PairValidator::check(ObjectIndex index, const Claim& claim, ChangeMask& excused,
                           const ChangeMask& hidden) {
     const Pair& pair = *find(index);
     const ChangelistState& object = objects_.at(index)->changelist_state();
@@ -250,11 +249,11 @@ void PairValidator::check(std::uint32_t index, const Claim& claim, ChangeMask& e
     }
 }
 
-void PairValidator::describe(std::uint32_t index, const Claim& claim, RepHandle handle) {
+void PairValidator::describe(ObjectIndex index, const Claim& claim, RepHandle handle) {
     const Pair& pair = *find(index);
     const NetworkObjectInfo& info = *objects_.at(index);
     const ChangelistState& object = info.changelist_state();
-    message_ = "pair validation: object " + std::to_string(index) + " (id " +
+    message_ = "pair validation: object " + std::to_string(value_of(index)) + " (id " +
                std::to_string(info.guid().value) + ") of class \"" +
                std::string(object.layout().type().name()) + "\", " +
                pair.copy.describe(handle, object) + ", and that is not owed; object at version " +
@@ -265,9 +264,10 @@ void PairValidator::describe(std::uint32_t index, const Claim& claim, RepHandle 
                (claim.is_open ? "open" : "opening");
 }
 
-void PairValidator::expect(bool condition, std::uint32_t index, std::string_view what) {
+void PairValidator::expect(bool condition, ObjectIndex index, std::string_view what) {
     if (!condition) {
-        message_ = "pair validation: object " + std::to_string(index) + ": " + std::string(what);
+        message_ =
+            "pair validation: object " + std::to_string(value_of(index)) + ": " + std::string(what);
         detail::fail_assertion(message_.c_str(), __FILE__, __LINE__);
     }
 }

@@ -51,31 +51,31 @@ class PairValidator {
 
     // What the sender does. Objects are named by index.
 
-    void channel_opened(std::uint32_t index);
-    void channel_closed(std::uint32_t index);
+    void channel_opened(ObjectIndex index);
+    void channel_closed(ObjectIndex index);
     /// It was closed, and the client keeps the object; the next open goes on with the copy.
-    void channel_dormant(std::uint32_t index);
+    void channel_dormant(ObjectIndex index);
     /// A block was written, and its record is the last one made.
-    void block_sent(std::uint32_t index, std::span<const std::byte> block);
+    void block_sent(ObjectIndex index, std::span<const std::byte> block);
     /// A block with the one value at `handles`, or the atomic group, goes out reliably, in
     /// `bunch_count` parts.
-    void value_queued(std::uint32_t index, const RepRange& handles, std::uint32_t bunch_count,
+    void value_queued(ObjectIndex index, const RepRange& handles, std::uint32_t bunch_count,
                       std::span<const std::byte> block);
     /// The value at `handle` cannot be sent, and was left out of the last block. It is excused
     /// until a block has it again.
-    void value_left_out(std::uint32_t index, RepHandle handle);
+    void value_left_out(ObjectIndex index, RepHandle handle);
     /// What the client has of the value at `handle` is equal and not so to the bit: it is excused
     /// for good.
-    void value_unknown(std::uint32_t index, RepHandle handle);
+    void value_unknown(ObjectIndex index, RepHandle handle);
 
     // What became of it.
 
-    void block_delivered(std::uint32_t index);
-    void block_lost(std::uint32_t index);
+    void block_delivered(ObjectIndex index);
+    void block_lost(ObjectIndex index);
     void bunch_delivered(const BunchTag& tag);
 
     /// The next pair that something happened to, and takes it off the list. BitRow::no_bit: none.
-    [[nodiscard]] std::uint32_t take_touched();
+    [[nodiscard]] ObjectIndex take_touched();
     /// Objects that changed; see mark_pending().
     void touch(const BitRow& changed);
 
@@ -89,7 +89,7 @@ class PairValidator {
     /// Asserts that the claim is true. `excused` are the handles that are owed or paused; the rest
     /// of what is excused is added to it. `hidden` are those that the client is not kept up to
     /// date with.
-    void check(std::uint32_t index, const Claim& claim, ChangeMask& excused,
+    void check(ObjectIndex index, const Claim& claim, ChangeMask& excused,
                const ChangeMask& hidden);
 
   private:
@@ -110,7 +110,7 @@ class PairValidator {
     };
 
     struct SentBlock {
-        std::uint32_t index = 0;
+        ObjectIndex index{};
         std::uint64_t life = 0;  ///< of the channel
         Vector<std::byte> bytes;
     };
@@ -135,25 +135,25 @@ class PairValidator {
         std::pmr::deque<ReliableValue> values;  // in order of queueing
     };
 
-    [[nodiscard]] Pair* find(std::uint32_t index);
+    [[nodiscard]] Pair* find(ObjectIndex index);
     /// The oldest block in flight is no more: its pair, or null when its channel is gone.
-    [[nodiscard]] Pair* resolve(std::uint32_t index);
+    [[nodiscard]] Pair* resolve(ObjectIndex index);
     /// Counts the handles that a block mentions as carried once more, or once less.
-    void count_carried(std::uint32_t index, Pair& pair, std::span<const std::byte> block, int step);
-    [[nodiscard]] ChangeMask handles_of(std::uint32_t index, const Pair& pair,
+    void count_carried(ObjectIndex index, Pair& pair, std::span<const std::byte> block, int step);
+    [[nodiscard]] ChangeMask handles_of(ObjectIndex index, const Pair& pair,
                                         std::span<const std::byte> block);
     /// What that block has is no more left out.
-    void end_left_out(std::uint32_t index, Pair& pair, std::span<const std::byte> block);
-    void apply(std::uint32_t index, Pair& pair, std::span<const std::byte> block);
-    void apply_values(std::uint32_t index, Pair& pair);
-    void expect(bool condition, std::uint32_t index, std::string_view what);
+    void end_left_out(ObjectIndex index, Pair& pair, std::span<const std::byte> block);
+    void apply(ObjectIndex index, Pair& pair, std::span<const std::byte> block);
+    void apply_values(ObjectIndex index, Pair& pair);
+    void expect(bool condition, ObjectIndex index, std::string_view what);
     /// Puts into the message what is to be known about a difference.
-    void describe(std::uint32_t index, const Claim& claim, RepHandle handle);
+    void describe(ObjectIndex index, const Claim& claim, RepHandle handle);
 
     const ObjectStore& objects_;
     NamedObjects names_;
     MemoryResource* resource_;
-    std::pmr::map<std::uint32_t, Pair> pairs_;
+    std::pmr::map<ObjectIndex, Pair> pairs_;
     std::pmr::deque<SentBlock> sent_;
     BitRow touched_;
     std::uint64_t last_life_ = 0;

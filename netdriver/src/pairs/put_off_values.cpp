@@ -5,18 +5,18 @@
 
 namespace replayout {
 
-void PutOffValues::add(std::uint32_t index, RepHandle handle) {
+void PutOffValues::add(ObjectIndex index, RepHandle handle) {
     Wait& wait = values_[{index, handle.value}];
     wait.flushes = wait.flushes == 0 ? 1 : std::min(2 * wait.flushes, flushes_max);
     wait.flushes_left = wait.flushes;
 }
 
-bool PutOffValues::contains(std::uint32_t index) const noexcept {
+bool PutOffValues::contains(ObjectIndex index) const noexcept {
     const auto value = values_.lower_bound({index, 0});
     return value != values_.end() && value->first.first == index;
 }
 
-bool PutOffValues::mark(std::uint32_t index, ChangeMask& handles) const noexcept {
+bool PutOffValues::mark(ObjectIndex index, ChangeMask& handles) const noexcept {
     bool is_any = false;
     for (auto value = values_.lower_bound({index, 0});
          value != values_.end() && value->first.first == index; ++value) {

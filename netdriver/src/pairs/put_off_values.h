@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "object_index.h"
+
 namespace replayout {
 
 class PutOffValues {
@@ -22,10 +24,10 @@ class PutOffValues {
         : values_(Allocator<std::pair<Key, Wait>>(resource)) {}
 
     /// It was sent, and put off.
-    void add(std::uint32_t index, RepHandle handle);
+    void add(ObjectIndex index, RepHandle handle);
     /// Takes out those of an object for which `is_meant(handle)` holds.
     template <typename Predicate>
-    void take_of(std::uint32_t index, Predicate is_meant) {
+    void take_of(ObjectIndex index, Predicate is_meant) {
         for (auto value = values_.lower_bound({index, 0});
              value != values_.end() && value->first.first == index;) {
             value = is_meant(RepHandle{value->first.second}) ? values_.erase(value) : value + 1;
@@ -44,12 +46,12 @@ class PutOffValues {
 
     [[nodiscard]] bool is_empty() const noexcept { return values_.empty(); }
     /// Whether a value of that object waits.
-    [[nodiscard]] bool contains(std::uint32_t index) const noexcept;
+    [[nodiscard]] bool contains(ObjectIndex index) const noexcept;
     /// Sets the bits of the object's handles. Returns whether there are any.
-    bool mark(std::uint32_t index, ChangeMask& handles) const noexcept;
+    bool mark(ObjectIndex index, ChangeMask& handles) const noexcept;
 
   private:
-    using Key = std::pair<std::uint32_t, std::uint32_t>;  // index, handle
+    using Key = std::pair<ObjectIndex, std::uint32_t>;  // index, handle
     struct Wait {
         std::uint32_t flushes = 0;       // between the last two times
         std::uint32_t flushes_left = 0;  // 0: it is owed

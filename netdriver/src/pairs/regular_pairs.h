@@ -18,16 +18,16 @@ class RegularPairs {
     explicit RegularPairs(MemoryResource* resource) : row_(resource) {}
 
     [[nodiscard]] const BitRow& row() const noexcept { return row_; }
-    [[nodiscard]] bool contains(std::uint32_t index) const noexcept { return row_.test(index); }
+    [[nodiscard]] bool contains(ObjectIndex index) const noexcept { return row_.test(index); }
     [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
     void grow(std::uint32_t pair_count) { row_.grow(pair_count); }
     /// Requires a pair that is not regular.
-    void add(std::uint32_t index) noexcept {
+    void add(ObjectIndex index) noexcept {
         row_.set(index);
         ++count_;
     }
     /// Requires a pair that is.
-    void remove(std::uint32_t index) noexcept {
+    void remove(ObjectIndex index) noexcept {
         row_.clear(index);
         --count_;
         are_all_changed_ = false;

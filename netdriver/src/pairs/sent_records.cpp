@@ -5,75 +5,72 @@
 
 namespace replayout {
 
-SentRecords::SentRecords(const ObjectStore& objects, ConnectionPairs& pairs, WaitingValues& values,
-                         PacketSender& packets, SendContext& context, MemoryMeters& memory)
-    : objects_(objects),
-      pairs_(pairs),
+SentRecords::SentRecords(ConnectionPairs& pairs, WaitingValues& values, PacketSender& packets,
+                         SendContext& context, MemoryMeters& memory)
+    : pairs_(pairs),
       values_(values),
       packets_(packets),
       context_(context),
       sending_parts_(Allocator<LostPart>(&memory.scratch)),
       carried_parts_(Allocator<LostPart>(&memory.scratch)) {}
 
-OwedVersions SentRecords::sending_position_of(std::uint32_t index) {
+OwedVersions SentRecords::sending_position_of(ObjectIndex index) {
     OwedVersions position = pairs_.position_of(index);
     sending_parts_.assign(position.lost_parts.begin(), position.lost_parts.end());
     position.lost_parts = {sending_parts_.data(), sending_parts_.size()};
     return position;
 }
 
-void SentRecords::restart_arrays(std::uint32_t index, OwedVersions& position) {
-    const ChangelistState& state = objects_.at(index)->changelist_state();
+void SentRecords::restart_arrays(PairRef ref, OwedVersions& position) {
+    const ChangelistState& state = ref.state();
     if (!state.must_restart_arrays(position, context_.scratch.owed)) {
         return;
     }
-    state.for_each_restarted(pairs_[index].sent_version, [&](const LostPart& part) {
-        pairs_.note_lost_while_paused(index, part.range, part.versions);
-        pairs_.owe_part(index, part);
+    state.for_each_restarted(pairs_[ref.index].sent_version, [&](const LostPart& part) {
+        pairs_.note_lost_while_paused(ref.index, part.range, part.versions);
+        pairs_.owe_part(ref.index, part);
     });
-    pairs_.extra_of(index).restart_version = state.version();
-    position = sending_position_of(index);
-    pairs_.collect_owed(index, position, context_.scratch.owed);
+    pairs_.extra_of(ref.index).restart_version = state.version();
+    position = sending_position_of(ref.index);
+    pairs_.collect_owed(ref, position, context_.scratch.owed);
 }
 
-TakenOfPair SentRecords::take_owed(std::uint32_t index, const OwedVersions& position) {
-    SendingRepState& pair = pairs_.edit(index);
-    const TakenOfPair taken{TakenOwed::take(pair, objects_.at(index)->changelist_state().version(),
-                                            position, is_initial(pair)),
-                            index};
+TakenOfPair SentRecords::take_owed(PairRef ref, const OwedVersions& position) {
+    SendingRepState& pair = pairs_.edit(ref.index);
+    const TakenOfPair taken{
+        TakenOwed::take(pair, ref.state().version(), position, is_initial(pair)), ref};
     set_initial(pair, false);
-    if (CompleteVersions* complete = pairs_.tracked(index)) {
+    if (CompleteVersions* complete = pairs_.tracked(ref.index)) {
         complete->take();
     }
     return taken;
 }
 
-void SentRecords::skip(std::uint32_t index) {
-    SendingRepState& pair = pairs_.edit(index);
-    pair.skip(objects_.at(index)->changelist_state().version());
+void SentRecords::skip(PairRef ref) {
+    SendingRepState& pair = pairs_.edit(ref.index);
+    pair.skip(ref.state().version());
     set_initial(pair, false);
-    PairExtra* extra = pairs_.find_extra(index);
+    PairExtra* extra = pairs_.find_extra(ref.index);
     if (extra != nullptr) {
         extra->complete.take();
     }
-    pairs_.pending().clear(index);
+    pairs_.pending().clear(ref.index);
 }
 
 void SentRecords::add_records_of_all(const TakenOfPair& taken, bool is_complete) {
     carried_parts_.clear();
-    collect_carried(
-        taken.position, pairs_[taken.index].sent_version, RepRange(), carried_parts_,
-        objects_.at(taken.index)
-            ->changelist_state()
-            .keeps_versions_apart(taken.position.lost.after, taken.position.restart_version));
+    collect_carried(taken.position, pairs_[taken.pair.index].sent_version, RepRange(),
+                    carried_parts_,
+                    taken.pair.state().keeps_versions_apart(taken.position.lost.after,
+                                                            taken.position.restart_version));
     add_records(taken, {carried_parts_.data(), carried_parts_.size()}, is_complete);
 }
 
 void SentRecords::add_records(const TakenOfPair& taken, std::span<const LostPart> carried,
                               bool is_complete) {
-    const std::uint32_t index = taken.index;
+    const ObjectIndex index = taken.pair.index;
     pairs_.edit(index).send_part();
-    const RepLayout& layout = objects_.at(index)->changelist_state().layout();
+    const RepLayout& layout = taken.pair.layout();
     bool is_more = false;
     for (const LostPart& part : carried) {
         packets_.sent().add_record(
@@ -86,26 +83,26 @@ void SentRecords::add_records(const TakenOfPair& taken, std::span<const LostPart
     if (CompleteVersions* complete = pairs_.tracked(index)) {
         complete->sent(taken.versions, is_complete);
     }
-    if (DeltaStates* deltas = pairs_.deltas_of(index)) {
+    if (DeltaStates* deltas = pairs_.deltas_of(taken.pair)) {
         deltas->block_sent(context_.scratch.deltas);
     }
 }
 
 void SentRecords::return_unsent_from(const TakenOfPair& taken, const RepCursor& cursor) {
     carried_parts_.clear();
-    collect_unsent(taken.position, pairs_[taken.index].sent_version, cursor.handle, cursor.element,
-                   carried_parts_);
+    collect_unsent(taken.position, pairs_[taken.pair.index].sent_version, cursor.handle,
+                   cursor.element, carried_parts_);
     owe_carried(taken);
 }
 
 void SentRecords::return_unsent(const TakenOfPair& taken, const RepRange& range) {
     carried_parts_.clear();
-    collect_carried(taken.position, pairs_[taken.index].sent_version, range, carried_parts_);
+    collect_carried(taken.position, pairs_[taken.pair.index].sent_version, range, carried_parts_);
     owe_carried(taken);
 }
 
 void SentRecords::return_unsent_before(const TakenOfPair& taken, const RepCursor& cursor) {
-    PairExtra* const extra = pairs_.find_extra(taken.index);
+    PairExtra* const extra = pairs_.find_extra(taken.pair.index);
     if (cursor.handle.value == 1 && cursor.element == 0) {
         if (extra != nullptr) {
             extra->is_initial_lost = false;  // all goes now
@@ -113,7 +110,7 @@ void SentRecords::return_unsent_before(const TakenOfPair& taken, const RepCursor
         return;
     }
     carried_parts_.clear();
-    const Version version = pairs_[taken.index].sent_version;
+    const Version version = pairs_[taken.pair.index].sent_version;
     if (cursor.handle.value > 1) {
         collect_owed_within(taken.position, version, {1, cursor.handle.value}, carried_parts_);
     }
@@ -131,7 +128,7 @@ void SentRecords::return_unsent_before(const TakenOfPair& taken, const RepCursor
     owe_carried(rest);
 }
 
-VersionInterval SentRecords::owed_of(std::uint32_t index, const OwedVersions& position,
+VersionInterval SentRecords::owed_of(ObjectIndex index, const OwedVersions& position,
                                      const RepRange& range) {
     carried_parts_.clear();
     collect_carried(position, pairs_[index].sent_version, range, carried_parts_);
@@ -143,23 +140,23 @@ VersionInterval SentRecords::owed_of(std::uint32_t index, const OwedVersions& po
 }
 
 void SentRecords::pause_unsent(const TakenOfPair& taken, const RepRange& range) {
-    const VersionInterval owed = owed_of(taken.index, taken.position, range);
-    PairExtra& extra = pairs_.extra_of(taken.index);
-    extra.paused.wait(range, pairs_[taken.index].sent_version, owed, extra.waited_since);
-    pairs_.edit(taken.index).send_part();  // as long as it waits, the pair is not exact
+    const VersionInterval owed = owed_of(taken.pair.index, taken.position, range);
+    PairExtra& extra = pairs_.extra_of(taken.pair.index);
+    extra.paused.wait(range, pairs_[taken.pair.index].sent_version, owed, extra.waited_since);
+    pairs_.edit(taken.pair.index).send_part();  // as long as it waits, the pair is not exact
 }
 
 void SentRecords::owe_carried(const TakenOfPair& taken) {
-    SendingRepState& pair = pairs_.edit(taken.index);
+    SendingRepState& pair = pairs_.edit(taken.pair.index);
     for (const LostPart& part : carried_parts_) {
-        pairs_.owe_part(taken.index, part);
+        pairs_.owe_part(taken.pair.index, part);
     }
-    if (CompleteVersions* complete = pairs_.tracked(taken.index)) {
+    if (CompleteVersions* complete = pairs_.tracked(taken.pair.index)) {
         complete->give_back();
     }
     set_initial(pair, is_initial(pair) || taken.is_initial);
-    pairs_.placed().erase(taken.index);
-    pairs_.pending().set(taken.index);
+    pairs_.placed().erase(taken.pair.index);
+    pairs_.pending().set(taken.pair.index);
 }
 
 void SentRecords::add_bundle(const SentBundle& bundle) {
@@ -240,7 +237,7 @@ void SentRecords::record_delivered(const SentRecord& record) {
 }
 
 void SentRecords::record_lost(const SentRecord& record) {
-    const std::uint32_t index = record.object_index;
+    const ObjectIndex index = record.object_index;
     PairExtra* const extra = pairs_.find_extra(index);
     if (!record.is_more) {
         if (PairValidator* validator = pairs_.validator()) {
@@ -261,7 +258,7 @@ void SentRecords::record_lost(const SentRecord& record) {
     }
 }
 
-void SentRecords::owe_lost(std::uint32_t index, PairExtra* extra, const LostPart& part) {
+void SentRecords::owe_lost(ObjectIndex index, PairExtra* extra, const LostPart& part) {
     if (extra != nullptr && !extra->paused.is_empty()) {
         pairs_.note_lost_while_paused(index, part.range, part.versions);
     }
@@ -292,7 +289,7 @@ void SentRecords::resolve_block(PairExtra* extra, bool is_delivered) {
     }
 }
 
-Version SentRecords::complete_version(std::uint32_t index) {
+Version SentRecords::complete_version(ObjectIndex index) {
     values_.owe_left_out(index);
     const Version version = pairs_.track(index).version(pairs_[index]);
     REPLAYOUT_ASSERT(!pairs_.has_arrived(index) || version == pairs_[index].sent_version);

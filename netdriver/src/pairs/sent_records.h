@@ -27,23 +27,23 @@ namespace replayout {
 
 /// What was taken of a pair, to go out in one block or in parts.
 struct TakenOfPair : TakenOwed {
-    std::uint32_t index = 0;
+    PairRef pair;
 };
 
 class SentRecords {
   public:
     /// What was just written stands in the scratch of `context`.
-    SentRecords(const ObjectStore& objects, ConnectionPairs& pairs, WaitingValues& values,
-                PacketSender& packets, SendContext& context, MemoryMeters& memory);
+    SentRecords(ConnectionPairs& pairs, WaitingValues& values, PacketSender& packets,
+                SendContext& context, MemoryMeters& memory);
 
     /// The position of a pair that is about to be sent: what it lends stays until the next one.
-    [[nodiscard]] OwedVersions sending_position_of(std::uint32_t index);
+    [[nodiscard]] OwedVersions sending_position_of(ObjectIndex index);
     /// Keyed arrays begin anew where they must, by what SendScratch::owed says.
-    void restart_arrays(std::uint32_t index, OwedVersions& position);
+    void restart_arrays(PairRef ref, OwedVersions& position);
     /// Everything that is owed goes out now, in one block or in parts.
-    [[nodiscard]] TakenOfPair take_owed(std::uint32_t index, const OwedVersions& position);
+    [[nodiscard]] TakenOfPair take_owed(PairRef ref, const OwedVersions& position);
     /// Nothing is sent of what the pair owes.
-    void skip(std::uint32_t index);
+    void skip(PairRef ref);
 
     // Behind a block that was written
 
@@ -60,7 +60,7 @@ class SentRecords {
     /// that is the first.
     void return_unsent_before(const TakenOfPair& taken, const RepCursor& cursor);
     /// What is owed of `range` at `position`, which is that before it was taken.
-    [[nodiscard]] VersionInterval owed_of(std::uint32_t index, const OwedVersions& position,
+    [[nodiscard]] VersionInterval owed_of(ObjectIndex index, const OwedVersions& position,
                                           const RepRange& range);
     /// `range` is a value for which there is no room: it is paused until it has its turn.
     void pause_unsent(const TakenOfPair& taken, const RepRange& range);
@@ -78,7 +78,7 @@ class SentRecords {
     void record_lost(const SentRecord& record);
 
     /// The client's copy is complete as of this version. Keeps account from now on.
-    [[nodiscard]] Version complete_version(std::uint32_t index);
+    [[nodiscard]] Version complete_version(ObjectIndex index);
 
   private:
     /// What is in the scratch as carried parts is owed again.
@@ -88,9 +88,8 @@ class SentRecords {
     /// The same of a block of a bundle, or of a record.
     static void resolve_block(PairExtra* extra, bool is_delivered);
     /// What a record or a block carried is owed again.
-    void owe_lost(std::uint32_t index, PairExtra* extra, const LostPart& part);
+    void owe_lost(ObjectIndex index, PairExtra* extra, const LostPart& part);
 
-    const ObjectStore& objects_;
     ConnectionPairs& pairs_;
     WaitingValues& values_;
     PacketSender& packets_;

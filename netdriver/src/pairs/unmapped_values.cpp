@@ -14,7 +14,7 @@ constexpr std::size_t object_heads_min = 8;
 }  // namespace
 
 void UnmappedValues::add(const Entry& entry) {
-    const std::size_t object_hash = hash(entry.index);
+    const std::size_t object_hash = hash(value_of(entry.index));
     for (std::uint32_t at = first(by_object_, object_hash); at != none;
          at = nodes_[at].of_object.next) {
         if (nodes_[at].entry == entry) {
@@ -31,17 +31,17 @@ void UnmappedValues::add(const Entry& entry) {
     link(at, by_guid_, hash(entry.guid.value), &Node::of_guid);
 }
 
-bool UnmappedValues::is_waiting(std::uint32_t index) const noexcept {
-    std::uint32_t at = first(by_object_, hash(index));
+bool UnmappedValues::is_waiting(ObjectIndex index) const noexcept {
+    std::uint32_t at = first(by_object_, hash(value_of(index)));
     while (at != none && nodes_[at].entry.index != index) {
         at = nodes_[at].of_object.next;
     }
     return at != none;
 }
 
-bool UnmappedValues::mark(std::uint32_t index, ChangeMask& handles) const noexcept {
+bool UnmappedValues::mark(ObjectIndex index, ChangeMask& handles) const noexcept {
     bool is_any = false;
-    for (std::uint32_t at = first(by_object_, hash(index)); at != none;
+    for (std::uint32_t at = first(by_object_, hash(value_of(index))); at != none;
          at = nodes_[at].of_object.next) {
         if (nodes_[at].entry.index == index) {
             handles.set(nodes_[at].entry.handle.value - 1);
@@ -63,7 +63,7 @@ std::uint32_t UnmappedValues::take_place() {
 
 void UnmappedValues::release(std::uint32_t at) noexcept {
     const Entry& entry = nodes_[at].entry;
-    unlink(at, by_object_, hash(entry.index), &Node::of_object);
+    unlink(at, by_object_, hash(value_of(entry.index)), &Node::of_object);
     unlink(at, by_guid_, hash(entry.guid.value), &Node::of_guid);
     --count_;
     nodes_[at].of_object.next = first_free_;
@@ -102,7 +102,7 @@ void UnmappedValues::grow_heads() {
     by_guid_.assign(head_count, none);
     for (std::uint32_t at = 0; at < nodes_.size(); ++at) {
         const Entry& entry = nodes_[at].entry;
-        link(at, by_object_, hash(entry.index), &Node::of_object);
+        link(at, by_object_, hash(value_of(entry.index)), &Node::of_object);
         link(at, by_guid_, hash(entry.guid.value), &Node::of_guid);
     }
 }

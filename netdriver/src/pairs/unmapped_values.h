@@ -13,13 +13,15 @@
 
 #include <cstdint>
 
+#include "object_index.h"
+
 namespace replayout {
 
 class UnmappedValues {
   public:
     struct Entry {
-        NetGUID guid;             ///< that it waits for
-        std::uint32_t index = 0;  ///< of the object that it belongs to
+        NetGUID guid;         ///< that it waits for
+        ObjectIndex index{};  ///< of the object that it belongs to
         RepHandle handle;
 
         friend bool operator==(const Entry&, const Entry&) noexcept = default;
@@ -37,8 +39,8 @@ class UnmappedValues {
     /// Takes out the entries of an object for which `is_meant` holds, and calls `taken` for each.
     /// It may not add any. O(entries of the object).
     template <typename Predicate, typename Taken>
-    void take_of(std::uint32_t index, Predicate is_meant, Taken taken) {
-        take(by_object_, hash(index), &Node::of_object, taken,
+    void take_of(ObjectIndex index, Predicate is_meant, Taken taken) {
+        take(by_object_, hash(value_of(index)), &Node::of_object, taken,
              [&](const Entry& entry) { return entry.index == index && is_meant(entry); });
     }
     /// The same of those that wait for an id.
@@ -50,9 +52,9 @@ class UnmappedValues {
 
     [[nodiscard]] bool is_empty() const noexcept { return count_ == 0; }
     /// Whether any value of one object waits.
-    [[nodiscard]] bool is_waiting(std::uint32_t index) const noexcept;
+    [[nodiscard]] bool is_waiting(ObjectIndex index) const noexcept;
     /// Sets the handles of the values of one object that wait. Whether there are any.
-    bool mark(std::uint32_t index, ChangeMask& handles) const noexcept;
+    bool mark(ObjectIndex index, ChangeMask& handles) const noexcept;
 
   private:
     static constexpr std::uint32_t none = 0xFFFF'FFFF;

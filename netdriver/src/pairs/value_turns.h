@@ -27,22 +27,22 @@ class ValueTurns {
           waiting_(resource),
           has_turn_(resource),
           promised_(resource),
-          round_(Allocator<std::uint32_t>(resource)) {}
+          round_(Allocator<ObjectIndex>(resource)) {}
 
     /// It is its turn, or nobody waits.
-    [[nodiscard]] bool may_go(std::uint32_t index) const noexcept {
+    [[nodiscard]] bool may_go(ObjectIndex index) const noexcept {
         return !is_blocked_ && (row_.count() == 0 || has_turn_.test(index));
     }
     /// Whether one value of the object may go though nothing is left of the room that there was
     /// when its turn began. Its small values go before it in that turn: where these took the room,
     /// a value would never go.
-    [[nodiscard]] bool is_promised(std::uint32_t index) const noexcept {
+    [[nodiscard]] bool is_promised(ObjectIndex index) const noexcept {
         return promised_.test(index);
     }
     /// A value of the object goes out.
-    void keep_promise(std::uint32_t index) noexcept { promised_.erase(index); }
+    void keep_promise(ObjectIndex index) noexcept { promised_.erase(index); }
     /// It waits, if it does not already, for room for so many fragments.
-    void wait(std::uint32_t index, std::uint32_t fragments) {
+    void wait(ObjectIndex index, std::uint32_t fragments) {
         is_blocked_ = is_blocked_ || has_turn_.test(index);
         has_turn_.erase(index);
         promised_.erase(index);
@@ -52,15 +52,13 @@ class ValueTurns {
         }
     }
     /// It does not wait any more. Its turn lasts as long as the round.
-    void leave(std::uint32_t index) noexcept {
+    void leave(ObjectIndex index) noexcept {
         waiting_.erase(index);
         while (row_.count() > 0 && !waiting_.test(row_.front().index)) {
             row_.pop_front();
         }
     }
-    [[nodiscard]] bool is_waiting(std::uint32_t index) const noexcept {
-        return waiting_.test(index);
-    }
+    [[nodiscard]] bool is_waiting(ObjectIndex index) const noexcept { return waiting_.test(index); }
     [[nodiscard]] bool is_empty() const noexcept { return row_.count() == 0; }
 
     /// Ends the round before, and calls `end(index)` for each whose turn that was. Then those who
@@ -69,7 +67,7 @@ class ValueTurns {
     /// is no room after all, that one and those behind it keep their places.
     template <typename End, typename Begin>
     void begin_round(std::uint32_t room, End end, Begin begin) {
-        for (const std::uint32_t index : round_) {
+        for (const ObjectIndex index : round_) {
             promised_.erase(index);
             if (has_turn_.test(index)) {
                 has_turn_.erase(index);
@@ -97,7 +95,7 @@ class ValueTurns {
 
   private:
     struct Place {
-        std::uint32_t index = 0;
+        ObjectIndex index{};
         std::uint32_t fragments = 0;
     };
 
@@ -112,9 +110,9 @@ class ValueTurns {
     RingQueue<Place> row_;  // who left stands in it until it is at the front
     BitRow waiting_;
     BitRow has_turn_;
-    BitRow promised_;              // room for one value, of those
-    Vector<std::uint32_t> round_;  // those who had a turn when it began
-    bool is_blocked_ = false;      // for the rest of the round
+    BitRow promised_;            // room for one value, of those
+    Vector<ObjectIndex> round_;  // those who had a turn when it began
+    bool is_blocked_ = false;    // for the rest of the round
 };
 
 }  // namespace replayout

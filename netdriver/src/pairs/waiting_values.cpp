@@ -41,7 +41,7 @@ void WaitingValues::message_delivered(const BunchTag& tag) {
     resume_values(tag.object_index);
 }
 
-void WaitingValues::resume_values(std::uint32_t index) {
+void WaitingValues::resume_values(ObjectIndex index) {
     PairExtra* extra = pairs_.find_extra(index);
     // The client takes the bunches of a channel in order, the open first.
     if (extra == nullptr || channel_state(pairs_[index]) != ChannelState::Open) {
@@ -63,13 +63,13 @@ void WaitingValues::resume_values(std::uint32_t index) {
     }
 }
 
-bool WaitingValues::is_initial_value(std::uint32_t index, const PausedValues::Entry& value) const {
+bool WaitingValues::is_initial_value(ObjectIndex index, const PausedValues::Entry& value) const {
     const NetworkObjectInfo& info = *objects_.at(index);
     return info.changelist_state().conditions().is_initial(
         RepHandle{value.handles.handle_begin}, passing_conditions(pairs_.flags_for(info.facts())));
 }
 
-void WaitingValues::owe_waiting(std::uint32_t index) {
+void WaitingValues::owe_waiting(ObjectIndex index) {
     PairExtra* extra = pairs_.find_extra(index);
     if (extra == nullptr) {
         return;
@@ -84,13 +84,13 @@ void WaitingValues::owe_waiting(std::uint32_t index) {
     }
 }
 
-void WaitingValues::end_turn(std::uint32_t index) noexcept {
+void WaitingValues::end_turn(ObjectIndex index) noexcept {
     if (PairExtra* extra = pairs_.find_extra(index)) {
         extra->waited_since = 0;
     }
 }
 
-void WaitingValues::resume_value(std::uint32_t index, const PausedValues::Entry& value) {
+void WaitingValues::resume_value(ObjectIndex index, const PausedValues::Entry& value) {
     end_pause(index, value);
     if (value.is_taken_back && value.is_initial && is_initial_value(index, value)) {
         pairs_.owe_initial(index, value.handles);  // as if its block were lost
@@ -106,7 +106,7 @@ void WaitingValues::resume_value(std::uint32_t index, const PausedValues::Entry&
     }
 }
 
-void WaitingValues::end_pause(std::uint32_t index, const PausedValues::Entry& value) {
+void WaitingValues::end_pause(ObjectIndex index, const PausedValues::Entry& value) {
     SendingRepState& pair = pairs_.edit(index);
     pair.delivered();
     // Whatever it became while it was paused is owed now, and what was lost of it, and only that;
@@ -126,38 +126,37 @@ void WaitingValues::end_pause(std::uint32_t index, const PausedValues::Entry& va
 }
 
 bool WaitingValues::is_mapped(NetGUID guid) const {
-    const std::uint32_t index = objects_.find_index(guid);
+    const ObjectIndex index = objects_.find_index(guid);
     return pairs_.contains(index) && (channel_state(pairs_[index]) == ChannelState::Open ||
                                       pairs_.dormancy().kept.test(index));
 }
 
-bool WaitingValues::is_paused(std::uint32_t index, RepHandle handle) const {
+bool WaitingValues::is_paused(ObjectIndex index, RepHandle handle) const {
     const PairExtra* extra = pairs_.find_extra(index);
     return extra != nullptr && extra->paused.contains(handle);
 }
 
-void WaitingValues::note_sent(std::uint32_t index, const RepRange& handles,
-                              const OwedVersions& position) {
+void WaitingValues::note_sent(PairRef ref, const RepRange& handles, const OwedVersions& position) {
     const SendScratch& scratch = context_.scratch;
-    const RepLayout& layout = objects_.at(index)->changelist_state().layout();
+    const RepLayout& layout = ref.layout();
     // What a value waits for is said anew each time it is sent; of an array, only what is sent of
     // it.
     const auto is_outdated = [&](const UnmappedValues::Entry& entry) {
         return handles.contains(entry.handle) && scratch.owed.test(entry.handle.value - 1) &&
                !is_array(layout, entry.handle);
     };
-    unmapped_.take_of(index, is_outdated, [](const UnmappedValues::Entry&) {});
-    if (DeltaStates* deltas = pairs_.deltas_of(index)) {
+    unmapped_.take_of(ref.index, is_outdated, [](const UnmappedValues::Entry&) {});
+    if (DeltaStates* deltas = pairs_.deltas_of(ref)) {
         deltas->note_unchanged(scratch.unchanged);
     }
     for (const UnmappedValue& value : scratch.unmapped) {
-        unmapped_.add({value.guid, index, value.handle});
+        unmapped_.add({value.guid, ref.index, value.handle});
     }
-    note_put_off(index, handles);
-    note_left_out(index, scratch.left_out, position);
+    note_put_off(ref.index, handles);
+    note_left_out(ref, scratch.left_out, position);
 }
 
-void WaitingValues::note_put_off(std::uint32_t index, const RepRange& handles) {
+void WaitingValues::note_put_off(ObjectIndex index, const RepRange& handles) {
     const SendScratch& scratch = context_.scratch;
     const Vector<RepHandle>& values = scratch.put_off;
     if (!put_off_.is_empty()) {
@@ -174,7 +173,7 @@ void WaitingValues::note_put_off(std::uint32_t index, const RepRange& handles) {
 }
 
 void WaitingValues::owe_put_off() {
-    put_off_.take_due([this](std::uint32_t index, RepHandle handle) {
+    put_off_.take_due([this](ObjectIndex index, RepHandle handle) {
         if (is_paused(index, handle)) {
             return false;
         }
@@ -183,46 +182,49 @@ void WaitingValues::owe_put_off() {
     });
 }
 
-void WaitingValues::note_left_out(std::uint32_t index, std::span<const RepHandle> handles,
+void WaitingValues::note_left_out(PairRef ref, std::span<const RepHandle> handles,
                                   const OwedVersions& position) {
-    const ChangelistState& state = objects_.at(index)->changelist_state();
+    const ChangelistState& state = ref.state();
     for (const RepHandle handle : handles) {
         if (is_delta(state.layout(), handle)) {
             // It may have nothing to say for good, where values differ that it never sends.
             if (PairValidator* validator = pairs_.validator()) {
-                validator->value_unknown(index, handle);
+                validator->value_unknown(ref.index, handle);
             }
             continue;
         }
-        pairs_.extra_of(index).left_out.note(state.layout(), {&handle, 1}, position,
-                                             state.version());
+        pairs_.extra_of(ref.index).left_out.note(state.layout(), {&handle, 1}, position,
+                                                 state.version());
         if (PairValidator* validator = pairs_.validator()) {
-            validator->value_left_out(index, handle);
+            validator->value_left_out(ref.index, handle);
         }
     }
 }
 
-void WaitingValues::owe_left_out(std::uint32_t index) {
+void WaitingValues::owe_left_out(ObjectIndex index) {
     PairExtra* extra = pairs_.find_extra(index);
     if (extra == nullptr) {
         return;
     }
     extra->left_out.owe_with(
         context_.scratch.owed,
-        [&] { pairs_.collect_owed(index, pairs_.position_of(index), context_.scratch.owed); },
+        [&] {
+            pairs_.collect_owed(pairs_.ref(index), pairs_.position_of(index),
+                                context_.scratch.owed);
+        },
         [&](const LeftOutValues::Entry& value) {
             pairs_.owe_part(index, {value.versions, value.handles});
         });
 }
 
-void WaitingValues::resolve_deltas(std::uint32_t index, bool is_delivered) {
+void WaitingValues::resolve_deltas(ObjectIndex index, bool is_delivered) {
     if (DeltaStates* deltas = pairs_.find_deltas(index)) {
         deltas->block_resolved(is_delivered, missed_);
         owe_missed_deltas(index);
     }
 }
 
-void WaitingValues::owe_missed_deltas(std::uint32_t index) {
+void WaitingValues::owe_missed_deltas(ObjectIndex index) {
     while (!missed_.empty()) {
         const RepHandle handle = missed_.back();
         missed_.pop_back();
@@ -230,7 +232,7 @@ void WaitingValues::owe_missed_deltas(std::uint32_t index) {
     }
 }
 
-void WaitingValues::forget_object(std::uint32_t index) {
+void WaitingValues::forget_object(ObjectIndex index) {
     turns_.leave(index);
     if (!put_off_.is_empty()) {
         put_off_.take_of(index, [](RepHandle) { return true; });
@@ -251,7 +253,7 @@ void WaitingValues::forget_object(std::uint32_t index) {
                                });
 }
 
-void WaitingValues::object_mapped(std::uint32_t index) {
+void WaitingValues::object_mapped(ObjectIndex index) {
     if (unmapped_.is_empty()) {
         return;
     }

@@ -38,11 +38,11 @@ class WaitingValues final : public ReceiverIds {
 
     /// The values of `handles` were sent to a receiver at `position`: notes which of them are not
     /// fully mapped or left out.
-    void note_sent(std::uint32_t index, const RepRange& handles, const OwedVersions& position);
-    void note_left_out(std::uint32_t index, std::span<const RepHandle> handles,
+    void note_sent(PairRef ref, const RepRange& handles, const OwedVersions& position);
+    void note_left_out(PairRef ref, std::span<const RepHandle> handles,
                        const OwedVersions& position);
     /// What was left out goes with what is owed of the same values. Uses SendScratch::owed.
-    void owe_left_out(std::uint32_t index);
+    void owe_left_out(ObjectIndex index);
 
     /// Objects with a paused value for which there was no room.
     [[nodiscard]] ValueTurns& turns() noexcept { return turns_; }
@@ -53,8 +53,8 @@ class WaitingValues final : public ReceiverIds {
     template <typename Visitor>
     void begin_turns(std::uint32_t room, Visitor visit) {
         turns_.begin_round(
-            room, [this](std::uint32_t index) { end_turn(index); },
-            [&](std::uint32_t index) {
+            room, [this](ObjectIndex index) { end_turn(index); },
+            [&](ObjectIndex index) {
                 owe_waiting(index);
                 return visit(index);
             });
@@ -65,42 +65,41 @@ class WaitingValues final : public ReceiverIds {
     /// Notes that a message of the object's channel was delivered.
     void message_delivered(const BunchTag& tag);
     /// Lets changes go out again of values of this object that were delivered. The client has it.
-    void resume_values(std::uint32_t index);
+    void resume_values(ObjectIndex index);
     /// The pair's oldest block is no longer under way.
-    void resolve_deltas(std::uint32_t index, bool is_delivered);
+    void resolve_deltas(ObjectIndex index, bool is_delivered);
 
     /// The client has the object now: what waited for it is owed again.
-    void object_mapped(std::uint32_t index);
+    void object_mapped(ObjectIndex index);
     /// The object is about to be removed: nothing of it waits, and nothing waits for it.
-    void forget_object(std::uint32_t index);
+    void forget_object(ObjectIndex index);
 
     /// Whether a value of the object waits for another object, or for net_serialize to answer
     /// otherwise.
-    [[nodiscard]] bool has_unmapped(std::uint32_t index) const noexcept {
+    [[nodiscard]] bool has_unmapped(ObjectIndex index) const noexcept {
         return unmapped_.is_waiting(index) || put_off_.contains(index);
     }
     /// Sets the handles of those. Whether there are any.
-    bool mark_unmapped(std::uint32_t index, ChangeMask& handles) const noexcept {
+    bool mark_unmapped(ObjectIndex index, ChangeMask& handles) const noexcept {
         const bool is_put_off = put_off_.mark(index, handles);
         return unmapped_.mark(index, handles) || is_put_off;
     }
     [[nodiscard]] bool has_put_off() const noexcept { return !put_off_.is_empty(); }
     /// The client is sent it only at first.
-    [[nodiscard]] bool is_initial_value(std::uint32_t index,
-                                        const PausedValues::Entry& value) const;
+    [[nodiscard]] bool is_initial_value(ObjectIndex index, const PausedValues::Entry& value) const;
     /// Once a flush, before anything is sent: what was put off, and has waited, is owed again.
     void owe_put_off();
 
   private:
-    [[nodiscard]] bool is_paused(std::uint32_t index, RepHandle handle) const;
-    void note_put_off(std::uint32_t index, const RepRange& handles);
-    void owe_waiting(std::uint32_t index);
-    void end_turn(std::uint32_t index) noexcept;
+    [[nodiscard]] bool is_paused(ObjectIndex index, RepHandle handle) const;
+    void note_put_off(ObjectIndex index, const RepRange& handles);
+    void owe_waiting(ObjectIndex index);
+    void end_turn(ObjectIndex index) noexcept;
     /// What happened to the value meanwhile is owed.
-    void end_pause(std::uint32_t index, const PausedValues::Entry& value);
-    void resume_value(std::uint32_t index, const PausedValues::Entry& value);
+    void end_pause(ObjectIndex index, const PausedValues::Entry& value);
+    void resume_value(ObjectIndex index, const PausedValues::Entry& value);
     /// What the client lacks of its deltas is owed again.
-    void owe_missed_deltas(std::uint32_t index);
+    void owe_missed_deltas(ObjectIndex index);
 
     const ObjectStore& objects_;
     ConnectionPairs& pairs_;

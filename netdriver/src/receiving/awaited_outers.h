@@ -17,22 +17,22 @@ class AwaitedOuters {
     AwaitedOuters(const SecretHash& hash, ClientChannels& channels, MemoryResource* resource)
         : channels_(channels),
           awaiting_(hash, resource),
-          ready_(Allocator<std::uint32_t>(resource)) {}
+          ready_(Allocator<ChannelIndex>(resource)) {}
 
     /// The open on that channel waits for this outer.
-    void wait(std::uint32_t index, NetGUID outer) {
+    void wait(ChannelIndex index, NetGUID outer) {
         if (channels_[index].awaited.is_null()) {
             channels_[index].awaited = outer;
             awaiting_.add(outer, index);
         }
     }
     /// The open that waits on this channel, if one does, no longer waits.
-    void end_wait(std::uint32_t index) {
+    void end_wait(ChannelIndex index) {
         awaiting_.remove(std::exchange(channels_[index].awaited, NetGUID()), index);
     }
     /// What waited for this object is ready.
     void arrived(NetGUID guid) {
-        for (const std::uint32_t index : awaiting_.of(guid)) {
+        for (const ChannelIndex index : awaiting_.of(guid)) {
             channels_[index].awaited = NetGUID();
             ready_.push_back(index);
         }
@@ -40,12 +40,12 @@ class AwaitedOuters {
     }
 
     /// What waits on that channel is to be tried again.
-    void set_ready(std::uint32_t index) { ready_.push_back(index); }
-    [[nodiscard]] std::optional<std::uint32_t> take_ready() {
+    void set_ready(ChannelIndex index) { ready_.push_back(index); }
+    [[nodiscard]] std::optional<ChannelIndex> take_ready() {
         if (ready_.empty()) {
             return std::nullopt;
         }
-        const std::uint32_t index = ready_.back();
+        const ChannelIndex index = ready_.back();
         ready_.pop_back();
         return index;
     }
@@ -54,7 +54,7 @@ class AwaitedOuters {
   private:
     ClientChannels& channels_;
     ChannelLists awaiting_;  // with an open that waits for this outer
-    Vector<std::uint32_t> ready_;
+    Vector<ChannelIndex> ready_;
 };
 
 }  // namespace replayout

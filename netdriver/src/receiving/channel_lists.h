@@ -5,6 +5,7 @@
 #pragma once
 
 #include <replayout/net_guid.h>
+#include <replayout/netdriver/bunch.h>
 #include <replayout/reflection/hash.h>
 #include <replayout/reflection/memory.h>
 
@@ -21,7 +22,7 @@ class ChannelLists {
         : lists_(0, hash, {}, resource), resource_(resource) {}
 
     /// Nothing where it is in the list. O(log list), and what moving the rest of it takes.
-    void add(NetGUID guid, std::uint32_t channel) {
+    void add(NetGUID guid, ChannelIndex channel) {
         List& list = list_of(guid);
         const auto place = std::lower_bound(list.begin(), list.end(), channel);
         if (place == list.end() || *place != channel) {
@@ -29,7 +30,7 @@ class ChannelLists {
         }
     }
     /// Likewise.
-    void remove(NetGUID guid, std::uint32_t channel) {
+    void remove(NetGUID guid, ChannelIndex channel) {
         const auto found = lists_.find(guid.value);
         if (found == lists_.end()) {
             return;
@@ -46,13 +47,13 @@ class ChannelLists {
     void erase(NetGUID guid) { lists_.erase(guid.value); }
 
     /// By ascending channel. Valid until something changes.
-    [[nodiscard]] std::span<const std::uint32_t> of(NetGUID guid) const noexcept {
+    [[nodiscard]] std::span<const ChannelIndex> of(NetGUID guid) const noexcept {
         const auto found = lists_.find(guid.value);
-        return found == lists_.end() ? std::span<const std::uint32_t>() : std::span(found->second);
+        return found == lists_.end() ? std::span<const ChannelIndex>() : std::span(found->second);
     }
 
   private:
-    using List = SmallVector<std::uint32_t, 4>;
+    using List = SmallVector<ChannelIndex, 4>;
 
     [[nodiscard]] List& list_of(NetGUID guid) {
         const List empty(List::allocator_type{resource_});  // moved, gcc 12 sees it read too far

@@ -22,19 +22,19 @@ ClientChannels::~ClientChannels() {
     }
 }
 
-void ClientChannels::make(std::uint32_t index, ReliableAccount& account) {
-    if (index >= channels_.size()) {
-        channels_.resize(index + 1, nullptr);
+void ClientChannels::make(ChannelIndex index, ReliableAccount& account) {
+    if (index.value >= channels_.size()) {
+        channels_.resize(index.value + 1, nullptr);
     }
-    if (channels_[index] == nullptr) {
+    if (channels_[index.value] == nullptr) {
         void* memory = resource_->allocate(sizeof(ActorChannel), alignof(ActorChannel));
-        channels_[index] = ::new (memory) ActorChannel(account, resource_);
+        channels_[index.value] = ::new (memory) ActorChannel(account, resource_);
     }
 }
 
 const ActorChannel* ClientChannels::find(NetGUID guid) const noexcept {
     const auto found = channels_by_guid_.find(guid.value);
-    return guid.is_null() || found == channels_by_guid_.end() ? nullptr : channels_[found->second];
+    return guid.is_null() || found == channels_by_guid_.end() ? nullptr : &(*this)[found->second];
 }
 
 const ActorChannel* ClientChannels::find(ObjectHandle object) const noexcept {
@@ -47,8 +47,8 @@ const ActorChannel* ClientChannels::find_open(ObjectHandle object,
     if (found == channels_by_guid_.end()) {
         return nullptr;
     }
-    index = ChannelIndex{found->second};
-    const ActorChannel* channel = channels_[found->second];
+    index = found->second;
+    const ActorChannel* channel = &(*this)[index];
     return channel->state == ActorChannel::State::Open ? channel : nullptr;
 }
 
@@ -58,7 +58,7 @@ bool ClientChannels::is_stuck_since(NetTime time) const {
     });
 }
 
-void ClientChannels::note_refusal(std::uint32_t index, std::string_view function) noexcept {
+void ClientChannels::note_refusal(ChannelIndex index, std::string_view function) noexcept {
     refused_place_ = ClosePlace();
     const ActorChannel* channel = find(index);
     if (channel != nullptr && channel->layout != nullptr) {

@@ -31,18 +31,18 @@ class ClientChannels {
     [[nodiscard]] std::uint32_t count() const noexcept {
         return static_cast<std::uint32_t>(channels_.size());
     }
-    [[nodiscard]] ActorChannel* find(std::uint32_t index) const noexcept {
-        return index < channels_.size() ? channels_[index] : nullptr;
+    [[nodiscard]] ActorChannel* find(ChannelIndex index) const noexcept {
+        return index.value < channels_.size() ? channels_[index.value] : nullptr;
     }
     /// One of which something came.
-    [[nodiscard]] ActorChannel& operator[](std::uint32_t index) const noexcept {
-        return *channels_[index];
+    [[nodiscard]] ActorChannel& operator[](ChannelIndex index) const noexcept {
+        return *channels_[index.value];
     }
     /// Makes the channel, if it is not there. `account` is the connection's.
-    void make(std::uint32_t index, ReliableAccount& account);
+    void make(ChannelIndex index, ReliableAccount& account);
 
     /// The channel shows an object of that id from now on, also one that was refused; or no longer.
-    void opened(NetGUID guid, std::uint32_t index) { channels_by_guid_.emplace(guid.value, index); }
+    void opened(NetGUID guid, ChannelIndex index) { channels_by_guid_.emplace(guid.value, index); }
     void closed(NetGUID guid) { channels_by_guid_.erase(guid.value); }
     [[nodiscard]] bool contains(NetGUID guid) const noexcept {
         return channels_by_guid_.contains(guid.value);
@@ -61,13 +61,13 @@ class ClientChannels {
     // What was refused last.
 
     /// `function` is the one that was called, if it was a call.
-    void note_refusal(std::uint32_t index, std::string_view function = {}) noexcept;
+    void note_refusal(ChannelIndex index, std::string_view function = {}) noexcept;
     void forget_refusal() noexcept { refused_place_ = ClosePlace(); }
     [[nodiscard]] const ClosePlace& refused_place() const noexcept { return refused_place_; }
 
   private:
     // Keys are a server's choice. Looked up, never walked.
-    using KeyTable = std::pmr::unordered_map<std::uint64_t, std::uint32_t, SecretHash>;
+    using KeyTable = std::pmr::unordered_map<std::uint64_t, ChannelIndex, SecretHash>;
 
     const NetGUIDCache& guids_;
     MemoryResource* resource_;

@@ -8,9 +8,9 @@ namespace replayout {
 ObjectFamilies::ObjectFamilies(const SecretHash& hash, MemoryResource* resource)
     : parts_(hash, resource),
       named_parts_(0, hash, {}, resource),
-      family_(Allocator<std::uint32_t>(resource)) {}
+      family_(Allocator<ChannelIndex>(resource)) {}
 
-void ObjectFamilies::add(ActorChannel& channel, std::uint32_t index, std::string_view stable_name) {
+void ObjectFamilies::add(ActorChannel& channel, ChannelIndex index, std::string_view stable_name) {
     parts_.add(channel.outer, index);
     if (!stable_name.empty()) {
         channel.name_key = stable_name_key(channel.outer, stable_name);
@@ -18,7 +18,7 @@ void ObjectFamilies::add(ActorChannel& channel, std::uint32_t index, std::string
     }
 }
 
-void ObjectFamilies::remove(ActorChannel& channel, std::uint32_t index) {
+void ObjectFamilies::remove(ActorChannel& channel, ChannelIndex index) {
     parts_.remove(channel.outer, index);
     const auto found = named_parts_.find(channel.name_key);
     if (channel.name_key != 0 && found != named_parts_.end() && --found->second == 0) {
@@ -31,11 +31,11 @@ bool ObjectFamilies::is_shown(NetGUID outer, std::string_view stable_name) const
     return named_parts_.contains(stable_name_key(outer, stable_name));
 }
 
-std::span<const std::uint32_t> ObjectFamilies::family_of(std::uint32_t index,
-                                                         const ClientChannels& channels) {
+std::span<const ChannelIndex> ObjectFamilies::family_of(ChannelIndex index,
+                                                        const ClientChannels& channels) {
     family_.assign(1, index);
     for (std::size_t i = 0; i < family_.size(); ++i) {
-        const std::span<const std::uint32_t> parts = parts_.of(channels[family_[i]].guid);
+        const std::span<const ChannelIndex> parts = parts_.of(channels[family_[i]].guid);
         family_.insert(family_.end(), parts.begin(), parts.end());
     }
     return {family_.data(), family_.size()};

@@ -19,17 +19,17 @@ class ObjectFamilies {
 
     /// The object of that channel is a part: `channel.outer` is there. `stable_name` is empty, or
     /// the name that its outer has for it.
-    void add(ActorChannel& channel, std::uint32_t index, std::string_view stable_name);
+    void add(ActorChannel& channel, ChannelIndex index, std::string_view stable_name);
     /// It goes.
-    void remove(ActorChannel& channel, std::uint32_t index);
+    void remove(ActorChannel& channel, ChannelIndex index);
     /// All parts of this object go, with it.
     void forget_parts_of(NetGUID guid) { parts_.erase(guid); }
     /// Whether a part of that name is shown.
     [[nodiscard]] bool is_shown(NetGUID outer, std::string_view stable_name) const;
     /// The channel, and those of all parts of its object, outer before inner. Valid until the next
     /// call.
-    [[nodiscard]] std::span<const std::uint32_t> family_of(std::uint32_t index,
-                                                           const ClientChannels& channels);
+    [[nodiscard]] std::span<const ChannelIndex> family_of(ChannelIndex index,
+                                                          const ClientChannels& channels);
 
   private:
     // Keys are a server's choice. Looked up, never walked.
@@ -38,7 +38,7 @@ class ObjectFamilies {
     ChannelLists parts_;
     // Parts with stable names that are shown: hash of outer and name -> how many.
     KeyTable named_parts_;
-    Vector<std::uint32_t> family_;  // scratch
+    Vector<ChannelIndex> family_;  // scratch
 };
 
 }  // namespace replayout

@@ -14,7 +14,7 @@ ObjectUpdates::ObjectUpdates(const ClientEnvironment& environment, ClientChannel
       amounts_(amounts),
       mentions_(environment.guids.hash(), &environment.memory.channels),
       scratch_(&environment.memory.scratch),
-      waiting_channels_(Allocator<std::uint32_t>(&environment.memory.scratch)),
+      waiting_channels_(Allocator<ChannelIndex>(&environment.memory.scratch)),
       named_(Allocator<NetGUID>(&environment.memory.scratch)),
       dropped_(Allocator<NetGUID>(&environment.memory.scratch)) {}
 
@@ -36,7 +36,7 @@ CloseReason ObjectUpdates::skip(const ActorChannel& channel, BitReader& reader,
                                                              : CloseReason::MalformedBlock;
 }
 
-CloseReason ObjectUpdates::receive(std::uint32_t index, BitReader& reader, Frame frame) {
+CloseReason ObjectUpdates::receive(ChannelIndex index, BitReader& reader, Frame frame) {
     // A second update of an object in one packet: each has notifies of its own, with the value
     // before and the value after it.
     if (index != updating_channel_ && is_waiting_to_notify(index)) {
@@ -65,7 +65,7 @@ CloseReason ObjectUpdates::receive(std::uint32_t index, BitReader& reader, Frame
     budget.allocation_bytes += withheld;
     amounts_.count_references(channel);
     note_waiting(index);
-    updating_channel_ = scratch_.is_update_under_way() ? index : 0;
+    updating_channel_ = scratch_.is_update_under_way() ? index : ChannelIndex();
     count_values(context);
     if (!is_received) {
         return withheld > 0 && budget.is_allocation_refused ? CloseReason::TooMuchMemory
@@ -77,17 +77,17 @@ CloseReason ObjectUpdates::receive(std::uint32_t index, BitReader& reader, Frame
     return context.has_too_many_references ? CloseReason::TooManyReferences : CloseReason::None;
 }
 
-void ObjectUpdates::finish_unless_of(std::uint32_t index) {
+void ObjectUpdates::finish_unless_of(ChannelIndex index) {
     if (index != updating_channel_) {
         finish();
     }
 }
 
 void ObjectUpdates::finish() {
-    if (updating_channel_ == 0) {
+    if (updating_channel_.is_control()) {
         return;
     }
-    const std::uint32_t index = std::exchange(updating_channel_, 0);
+    const ChannelIndex index = std::exchange(updating_channel_, {});
     ActorChannel& channel = channels_[index];
     ReceiveContext context = context_of(channel);
     finish_update(*channel.layout, world_.memory_of(channel.object), channel.references, context);
@@ -96,12 +96,12 @@ void ObjectUpdates::finish() {
     update_mentions(index);
 }
 
-void ObjectUpdates::note_waiting(std::uint32_t index) {
+void ObjectUpdates::note_waiting(ChannelIndex index) {
     // An update that was under way, and the one that ended it, may be two.
     waiting_channels_.resize(scratch_.waiting_count(), index);
 }
 
-bool ObjectUpdates::is_waiting_to_notify(std::uint32_t index) const noexcept {
+bool ObjectUpdates::is_waiting_to_notify(ChannelIndex index) const noexcept {
     return std::find(waiting_channels_.begin(), waiting_channels_.end(), index) !=
            waiting_channels_.end();
 }
@@ -130,7 +130,7 @@ void ObjectUpdates::count_values(const ReceiveContext& context) {
     }
 }
 
-void ObjectUpdates::update_mentions(std::uint32_t index) {
+void ObjectUpdates::update_mentions(ChannelIndex index) {
     const ReceivingRepState& references = channels_[index].references;
     for (const NetGUID guid : dropped_) {
         if (!references.names(guid)) {
@@ -142,7 +142,7 @@ void ObjectUpdates::update_mentions(std::uint32_t index) {
     }
 }
 
-void ObjectUpdates::forget_mentions(std::uint32_t index) {
+void ObjectUpdates::forget_mentions(ChannelIndex index) {
     NetGUID last;  // many in a row name the same
     for (const auto& [path, reference] : channels_[index].references.references()) {
         if (reference.guid != last) {
@@ -161,10 +161,10 @@ void ObjectUpdates::rebind(NetGUID guid, ObjectHandle target) {
     // An update that ended in this packet has notifies of its own, before this one begins.
     const auto& mentioning = mentions_.of(guid);
     if (std::any_of(mentioning.begin(), mentioning.end(),
-                    [this](std::uint32_t index) { return is_waiting_to_notify(index); })) {
+                    [this](ChannelIndex index) { return is_waiting_to_notify(index); })) {
         run_notifies();
     }
-    for (const std::uint32_t index : mentions_.of(guid)) {
+    for (const ChannelIndex index : mentions_.of(guid)) {
         ActorChannel* channel = channels_.find(index);
         // A dormant channel too: the engine follows its references all the same.
         if (channel == nullptr || channel->object.is_null()) {
@@ -186,7 +186,7 @@ void ObjectUpdates::rebind(NetGUID guid, ObjectHandle target) {
 bool ObjectUpdates::spend_rebind(NetGUID guid, DecodeBudget& budget) const {
     // Before it begins: half of it would leave references to an object that is gone.
     std::size_t steps = 0;
-    for (const std::uint32_t index : mentions_.of(guid)) {
+    for (const ChannelIndex index : mentions_.of(guid)) {
         steps += channels_[index].references.rebind_steps(guid);
     }
     if (steps > budget.steps) {

@@ -32,10 +32,10 @@ class ObjectUpdates {
                   ClientWorld& world, ReceivedAmounts& amounts);
 
     /// A block of the object of that channel, which is open.
-    [[nodiscard]] CloseReason receive(std::uint32_t index, BitReader& reader, Frame frame);
+    [[nodiscard]] CloseReason receive(ChannelIndex index, BitReader& reader, Frame frame);
     /// Ends the update of an object whose last part has not arrived: something else came. Not if
     /// it is of channel `index`.
-    void finish_unless_of(std::uint32_t index);
+    void finish_unless_of(ChannelIndex index);
     void finish();
     /// Hooks and notifies of all that arrived so far: before calls of the packet, and before
     /// anything goes.
@@ -46,7 +46,7 @@ class ObjectUpdates {
     /// Sets all references to that id.
     void rebind(NetGUID guid, ObjectHandle target);
     /// The object of that channel goes: it names nothing any more.
-    void forget_mentions(std::uint32_t index);
+    void forget_mentions(ChannelIndex index);
 
   private:
     /// For what arrives for that object. Its notifies wait.
@@ -54,9 +54,9 @@ class ObjectUpdates {
     [[nodiscard]] CloseReason skip(const ActorChannel& channel, BitReader& reader,
                                    ReceiveContext& context);
     /// Notifies of what that channel's object just received may wait.
-    void note_waiting(std::uint32_t index);
-    [[nodiscard]] bool is_waiting_to_notify(std::uint32_t index) const noexcept;
-    void update_mentions(std::uint32_t index);
+    void note_waiting(ChannelIndex index);
+    [[nodiscard]] bool is_waiting_to_notify(ChannelIndex index) const noexcept;
+    void update_mentions(ChannelIndex index);
     /// And logs the last one that failed.
     void count_values(const ReceiveContext& context);
 
@@ -66,12 +66,12 @@ class ObjectUpdates {
     ReceivedAmounts& amounts_;
     ChannelLists mentions_;  // that have a reference to the object
     ReceiveScratch scratch_;
-    Vector<std::uint32_t> waiting_channels_;  // of the updates whose notifies wait, in their order
-    Vector<NetGUID> named_;                   // by the block being read
-    Vector<NetGUID> dropped_;                 // by the block being read
+    Vector<ChannelIndex> waiting_channels_;  // of the updates whose notifies wait, in their order
+    Vector<NetGUID> named_;                  // by the block being read
+    Vector<NetGUID> dropped_;                // by the block being read
     // Parts of its block have arrived, but not the last; 0: there is no such channel. Anything else
     // that arrives ends its update, so there is one in a connection at most.
-    std::uint32_t updating_channel_ = 0;
+    ChannelIndex updating_channel_;
     std::string failure_;  // of the value that failed last, until it is logged
 };
 

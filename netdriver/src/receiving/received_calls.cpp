@@ -25,14 +25,14 @@ ReceivedCalls::ReceivedCalls(const ClientEnvironment& environment, ClientChannel
               environment.is_calling_out, environment.peer_log, environment.now) {}
 
 CloseReason ReceivedCalls::receive(const BunchHeader& header, std::span<const std::byte> payload) {
-    const ActorChannel* channel = channels_.find(header.channel.value);
+    const ActorChannel* channel = channels_.find(header.channel);
     if (channel == nullptr || !channel->is_open()) {
-        channels_.note_refusal(header.channel.value);
+        channels_.note_refusal(header.channel);
         return CloseReason::UnknownChannel;  // a call never comes before the open
     }
     const CloseReason reason = calls_.receive(header, payload);
     if (reason != CloseReason::None) {
-        channels_.note_refusal(header.channel.value);
+        channels_.note_refusal(header.channel);
     }
     return reason;
 }
@@ -83,7 +83,7 @@ CloseReason ReceivedCalls::run_put_off() {
 std::optional<CloseReason> ReceivedCalls::run(const DueCall& call) {
     updates_.finish();
     updates_.run_notifies();
-    if (!channels_[call.channel.value].is_open()) {
+    if (!channels_[call.channel].is_open()) {
         ++environment_.stats.calls_dropped;
         return CloseReason::None;
     }
@@ -106,7 +106,7 @@ std::optional<CloseReason> ReceivedCalls::run(const DueCall& call) {
         }
     }
     const bool may_run_now = is_ready || may_run(call.channel, *function, true);
-    if (!may_run_now || !channels_[call.channel.value].is_open()) {
+    if (!may_run_now || !channels_[call.channel].is_open()) {
         ++environment_.stats.calls_dropped;
         return CloseReason::None;
     }
@@ -118,10 +118,10 @@ std::optional<CloseReason> ReceivedCalls::run(const DueCall& call) {
 
 const RepFunction* ReceivedCalls::read_function(ChannelIndex index, BitReader& reader,
                                                 CloseReason& reason) {
-    const ActorChannel& channel = channels_[index.value];
+    const ActorChannel& channel = channels_[index];
     const std::span<const RepFunction> functions = channel.layout->functions();
     std::optional<FunctionIndex> function;
-    channels_.note_refusal(index.value);
+    channels_.note_refusal(index);
     if (!read_call_head(reader, functions, function)) {
         reason = CloseReason::MalformedBunch;
         return nullptr;
@@ -143,9 +143,8 @@ CloseReason ReceivedCalls::run_now(ChannelIndex index, std::span<const std::byte
     if (function == nullptr) {
         return reason;
     }
-    channels_.note_refusal(index.value, function->function->name);
-    const RemoteFunctionCall running{channels_[index.value].object, NetObjectId{},
-                                     environment_.server};
+    channels_.note_refusal(index, function->function->name);
+    const RemoteFunctionCall running{channels_[index].object, NetObjectId{}, environment_.server};
     const auto outcome =
         runner_.run(*function, world_.memory_of(running.object), reader, false, running);
     work_.spend(*function, payload.size(), granted, budget);
@@ -160,7 +159,7 @@ CloseReason ReceivedCalls::run_now(ChannelIndex index, std::span<const std::byte
 void ReceivedCalls::values_grew(ObjectHandle object, std::uint64_t bytes) {
     ChannelIndex index;
     if (bytes > 0 && channels_.find_open(object, index) != nullptr) {
-        amounts_.count_bytes(channels_[index.value], world_.memory_of(object), bytes);
+        amounts_.count_bytes(channels_[index], world_.memory_of(object), bytes);
     }
 }
 
@@ -168,8 +167,7 @@ bool ReceivedCalls::may_run(ChannelIndex index, const RepFunction& function, boo
     // What makes the object ready may call the driver, as a remote function may.
     const ValueScope calling_out(environment_.is_calling_out,
                                  environment_.is_calling_out && !is_last);
-    return environment_.world.may_run_call(channels_[index.value].object, *function.function,
-                                           is_last);
+    return environment_.world.may_run_call(channels_[index].object, *function.function, is_last);
 }
 
 std::optional<CloseReason> ReceivedCalls::run_kept_of(ChannelIndex index, bool is_last) {
@@ -223,8 +221,8 @@ CloseReason ReceivedCalls::run_kept_of(ObjectHandle object) {
                : note_put_off(run_kept_of(channel, false));
 }
 
-void ReceivedCalls::drop_due_of(std::uint32_t index) {
-    const std::uint32_t count = calls_.drop_due_of(ChannelIndex{index});
+void ReceivedCalls::drop_due_of(ChannelIndex index) {
+    const std::uint32_t count = calls_.drop_due_of(index);
     if (count == 0) {
         return;
     }
@@ -238,16 +236,16 @@ void ReceivedCalls::drop_due_of(std::uint32_t index) {
             "keyed arrays in their parameters begin with fewer elements");
 }
 
-void ReceivedCalls::drop_of(std::uint32_t index) {
-    calls_.channel_closed(ChannelIndex{index});
-    environment_.stats.calls_dropped += kept_.drop(ChannelIndex{index});
-    environment_.stats.calls_dropped += outgoing_.drop_channel(ChannelIndex{index});
+void ReceivedCalls::drop_of(ChannelIndex index) {
+    calls_.channel_closed(index);
+    environment_.stats.calls_dropped += kept_.drop(index);
+    environment_.stats.calls_dropped += outgoing_.drop_channel(index);
 }
 
-CloseReason ReceivedCalls::run_last_of(std::uint32_t index) {
-    CloseReason reason = run_due_of(ChannelIndex{index});
+CloseReason ReceivedCalls::run_last_of(ChannelIndex index) {
+    CloseReason reason = run_due_of(index);
     if (reason == CloseReason::None) {
-        reason = note_put_off(run_kept_of(ChannelIndex{index}, true));
+        reason = note_put_off(run_kept_of(index, true));
     }
     drop_due_of(index);
     return reason;

@@ -50,9 +50,9 @@ class ReceivedCalls {
 
     /// The channel is about to close: runs what it has, and drops, counts and logs those for which
     /// the packet's work has no room.
-    [[nodiscard]] CloseReason run_last_of(std::uint32_t index);
+    [[nodiscard]] CloseReason run_last_of(ChannelIndex index);
     /// The object of the channel goes, or the channel closes: nothing of its calls is left.
-    void drop_of(std::uint32_t index);
+    void drop_of(ChannelIndex index);
     void clear();
     /// What waits for calls before it, as if they had never come.
     void clear_received() { calls_.clear(); }
@@ -74,7 +74,7 @@ class ReceivedCalls {
   private:
     /// What of one channel is due. What is not run is dropped then.
     [[nodiscard]] CloseReason run_due_of(ChannelIndex channel);
-    void drop_due_of(std::uint32_t index);
+    void drop_due_of(ChannelIndex index);
     /// Runs the call, or keeps it if the world does not let it run yet. Nothing: it is to be put
     /// off.
     [[nodiscard]] std::optional<CloseReason> run(const DueCall& call);

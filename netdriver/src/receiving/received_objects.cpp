@@ -22,7 +22,7 @@ ReceivedObjects::ReceivedObjects(const ClientEnvironment& environment, ClientCha
       awaited_(environment.guids.hash(), channels, &environment.memory.channels),
       channels_by_name_(0, environment.guids.hash(), {}, &environment.memory.channels) {}
 
-bool ReceivedObjects::must_wait(std::uint32_t index, const BunchHeader& header,
+bool ReceivedObjects::must_wait(ChannelIndex index, const BunchHeader& header,
                                 std::span<const std::byte> payload) {
     const ActorChannel& channel = channels_[index];
     OpenMessage open;
@@ -35,7 +35,7 @@ bool ReceivedObjects::must_wait(std::uint32_t index, const BunchHeader& header,
     return true;
 }
 
-void ReceivedObjects::bunch_arrived(std::uint32_t index, const BunchHeader& header,
+void ReceivedObjects::bunch_arrived(ChannelIndex index, const BunchHeader& header,
                                     std::span<const std::byte> payload, DecodeBudget& budget) {
     if (header.is_open && channels_[index].is_carried_over) {
         leave_to_another(index, payload, budget);
@@ -47,7 +47,7 @@ void ReceivedObjects::bunch_arrived(std::uint32_t index, const BunchHeader& head
     }
 }
 
-CloseReason ReceivedObjects::receive_open(std::uint32_t index, std::span<const std::byte> payload,
+CloseReason ReceivedObjects::receive_open(ChannelIndex index, std::span<const std::byte> payload,
                                           DecodeBudget& budget) {
     ActorChannel& channel = channels_[index];
     OpenMessage open;
@@ -168,7 +168,7 @@ void ReceivedObjects::begin_initial_batch() {
     }
 }
 
-CloseReason ReceivedObjects::receive_message(std::uint32_t index,
+CloseReason ReceivedObjects::receive_message(ChannelIndex index,
                                              std::span<const std::byte> payload) {
     BitReader reader(payload);
     switch (static_cast<ObjectMessageKind>(reader.read_bits(8))) {
@@ -210,7 +210,7 @@ CloseReason ReceivedObjects::receive_destroyed_parts(const ActorChannel& channel
     return CloseReason::None;
 }
 
-CloseReason ReceivedObjects::receive_close(std::uint32_t index, std::span<const std::byte> payload,
+CloseReason ReceivedObjects::receive_close(ChannelIndex index, std::span<const std::byte> payload,
                                            DecodeBudget& budget) {
     BitReader reader(payload);
     const auto reason = static_cast<ChannelCloseReason>(reader.read_bits(8));
@@ -241,8 +241,8 @@ CloseReason ReceivedObjects::receive_close(std::uint32_t index, std::span<const 
     return called;
 }
 
-bool ReceivedObjects::spend_close(std::uint32_t index, DecodeBudget& budget) {
-    for (const std::uint32_t part : families_.family_of(index, channels_)) {
+bool ReceivedObjects::spend_close(ChannelIndex index, DecodeBudget& budget) {
+    for (const ChannelIndex part : families_.family_of(index, channels_)) {
         if (!updates_.spend_rebind(channels_[part].guid, budget)) {
             return false;
         }
@@ -250,7 +250,7 @@ bool ReceivedObjects::spend_close(std::uint32_t index, DecodeBudget& budget) {
     return true;
 }
 
-void ReceivedObjects::release(std::uint32_t index, ChannelCloseReason reason) {
+void ReceivedObjects::release(ChannelIndex index, ChannelCloseReason reason) {
     ActorChannel& channel = channels_[index];
     if (channel.object.is_null()) {
         return;
@@ -270,7 +270,7 @@ void ReceivedObjects::release(std::uint32_t index, ChannelCloseReason reason) {
     calls_.drop_of(index);
 }
 
-void ReceivedObjects::close(std::uint32_t index, ChannelCloseReason reason) {
+void ReceivedObjects::close(ChannelIndex index, ChannelCloseReason reason) {
     ActorChannel& channel = channels_[index];
     if (channel.state == ActorChannel::State::Closed) {
         return;
@@ -279,8 +279,8 @@ void ReceivedObjects::close(std::uint32_t index, ChannelCloseReason reason) {
     environment_.stats.channels_closed += channel.is_open() ? 1u : 0u;
     // What is a part of it goes with it, and first. Their channels stay until their own closes
     // come; until then what arrives on them is thrown away.
-    const std::span<const std::uint32_t> family = families_.family_of(index, channels_);
-    for (const std::uint32_t member : family) {
+    const std::span<const ChannelIndex> family = families_.family_of(index, channels_);
+    for (const ChannelIndex member : family) {
         families_.forget_parts_of(channels_[member].guid);  // at once, not part by part
     }
     for (std::size_t i = family.size(); i > 1; --i) {
@@ -313,7 +313,7 @@ void ReceivedObjects::close(std::uint32_t index, ChannelCloseReason reason) {
 void ReceivedObjects::close_all() {
     updates_.finish();
     updates_.run_notifies();
-    for (std::uint32_t index = 0; index < channels_.count(); ++index) {
+    for (ChannelIndex index; index.value < channels_.count(); ++index.value) {
         if (channels_.find(index) != nullptr) {
             close(index, ChannelCloseReason::Disconnected);
             channels_[index].receiver.reset();
@@ -324,7 +324,7 @@ void ReceivedObjects::close_all() {
 
 void ReceivedObjects::begin_carrying_over() {
     updates_.finish();
-    for (std::uint32_t index = 0; index < channels_.count(); ++index) {
+    for (ChannelIndex index; index.value < channels_.count(); ++index.value) {
         if (channels_.find(index) != nullptr) {
             carry_over(index);
         }
@@ -333,7 +333,7 @@ void ReceivedObjects::begin_carrying_over() {
     awaited_.clear_ready();
 }
 
-void ReceivedObjects::carry_over(std::uint32_t index) {
+void ReceivedObjects::carry_over(ChannelIndex index) {
     ActorChannel& channel = channels_[index];
     channel.receiver.reset();
     channel.is_closing = false;
@@ -347,7 +347,7 @@ void ReceivedObjects::carry_over(std::uint32_t index) {
     }
 }
 
-void ReceivedObjects::leave_to_another(std::uint32_t index, std::span<const std::byte> payload,
+void ReceivedObjects::leave_to_another(ChannelIndex index, std::span<const std::byte> payload,
                                        DecodeBudget& budget) {
     OpenMessage open;
     if (!read_open(payload, open) || open.guid == channels_[index].guid) {
@@ -362,7 +362,7 @@ void ReceivedObjects::leave_to_another(std::uint32_t index, std::span<const std:
 
 void ReceivedObjects::end_carrying_over() {
     updates_.finish();
-    for (std::uint32_t index = 0; index < channels_.count(); ++index) {
+    for (ChannelIndex index; index.value < channels_.count(); ++index.value) {
         if (channels_.find(index) != nullptr && channels_[index].is_carried_over) {
             channels_[index].is_carried_over = false;
             close(index, ChannelCloseReason::Relevancy);

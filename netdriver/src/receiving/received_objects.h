@@ -29,18 +29,18 @@ class ReceivedObjects {
 
     // What comes in order on a channel. `budget` is the packet's.
 
-    [[nodiscard]] CloseReason receive_open(std::uint32_t index, std::span<const std::byte> payload,
+    [[nodiscard]] CloseReason receive_open(ChannelIndex index, std::span<const std::byte> payload,
                                            DecodeBudget& budget);
-    [[nodiscard]] CloseReason receive_close(std::uint32_t index, std::span<const std::byte> payload,
+    [[nodiscard]] CloseReason receive_close(ChannelIndex index, std::span<const std::byte> payload,
                                             DecodeBudget& budget);
     /// What this client is to the object, or which of the parts that it makes itself are gone.
-    [[nodiscard]] CloseReason receive_message(std::uint32_t index,
+    [[nodiscard]] CloseReason receive_message(ChannelIndex index,
                                               std::span<const std::byte> payload);
     /// The open that comes waits for its outer.
-    [[nodiscard]] bool must_wait(std::uint32_t index, const BunchHeader& header,
+    [[nodiscard]] bool must_wait(ChannelIndex index, const BunchHeader& header,
                                  std::span<const std::byte> payload);
     /// A bunch came on that channel, maybe out of order.
-    void bunch_arrived(std::uint32_t index, const BunchHeader& header,
+    void bunch_arrived(ChannelIndex index, const BunchHeader& header,
                        std::span<const std::byte> payload, DecodeBudget& budget);
     /// Channels on which something may go on.
     [[nodiscard]] AwaitedOuters& awaited() noexcept { return awaited_; }
@@ -70,17 +70,17 @@ class ReceivedObjects {
                                                       BitReader& reader);
     /// Takes from the budget what references to all that goes with that channel cost. False: it is
     /// spent.
-    [[nodiscard]] bool spend_close(std::uint32_t index, DecodeBudget& budget);
-    void close(std::uint32_t index, ChannelCloseReason reason);
+    [[nodiscard]] bool spend_close(ChannelIndex index, DecodeBudget& budget);
+    void close(ChannelIndex index, ChannelCloseReason reason);
     /// The object of a channel is no longer the client's.
-    void release(std::uint32_t index, ChannelCloseReason reason);
-    void carry_over(std::uint32_t index);
+    void release(ChannelIndex index, ChannelCloseReason reason);
+    void carry_over(ChannelIndex index);
     /// The channel of what was carried over is about to open, maybe for something else.
-    void leave_to_another(std::uint32_t index, std::span<const std::byte> payload,
+    void leave_to_another(ChannelIndex index, std::span<const std::byte> payload,
                           DecodeBudget& budget);
 
     // Keys are a server's choice. Looked up, never walked.
-    using KeyTable = std::pmr::unordered_map<std::uint64_t, std::uint32_t, SecretHash>;
+    using KeyTable = std::pmr::unordered_map<std::uint64_t, ChannelIndex, SecretHash>;
 
     const ClientEnvironment& environment_;
     ClientChannels& channels_;

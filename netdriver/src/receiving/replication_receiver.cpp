@@ -21,9 +21,9 @@ ReplicationReceiver::ReplicationReceiver(const ClientEnvironment& environment,
 CloseReason ReplicationReceiver::receive_bunch(const BunchHeader& header,
                                                std::span<const std::byte> payload,
                                                ReliableAccount& account, DecodeBudget& budget) {
-    const std::uint32_t index = header.channel.value;
+    const ChannelIndex index = header.channel;
     channels_.forget_refusal();
-    if (index > environment_.config.channels_max) {
+    if (index.value > environment_.config.channels_max) {
         return CloseReason::TooManyChannels;
     }
     if (header.is_call) {
@@ -36,7 +36,7 @@ CloseReason ReplicationReceiver::receive_bunch(const BunchHeader& header,
     CloseReason reason = channels_[index].receiver.receive(header, payload, *this);
     // One after the other, not each inside of the one before: a chain of them may be long.
     while (reason == CloseReason::None) {
-        const std::optional<std::uint32_t> ready = objects_.awaited().take_ready();
+        const std::optional<ChannelIndex> ready = objects_.awaited().take_ready();
         if (!ready.has_value()) {
             break;
         }
@@ -112,7 +112,7 @@ CloseReason ReplicationReceiver::receive_blocks(BitReader& reader) {
     while (reader.bits_left() > 0) {
         const CloseReason reason = receive_block(reader, last_channel);
         if (reason != CloseReason::None) {
-            channels_.note_refusal(last_channel.value);
+            channels_.note_refusal(last_channel);
             calls_.drop_due();
             return reason;
         }
@@ -134,8 +134,8 @@ CloseReason ReplicationReceiver::receive_block(BitReader& reader, ChannelIndex& 
         return CloseReason::MalformedBlock;
     }
     last_channel = ChannelIndex{static_cast<std::uint32_t>(index)};
-    updates_.finish_unless_of(last_channel.value);
-    const ActorChannel* channel = channels_.find(last_channel.value);
+    updates_.finish_unless_of(last_channel);
+    const ActorChannel* channel = channels_.find(last_channel);
     if (channel == nullptr || !channel->is_open()) {
         // Only before the open has arrived; the server knows, and counts what it sent as lost.
         if (!has_length) {
@@ -145,16 +145,16 @@ CloseReason ReplicationReceiver::receive_block(BitReader& reader, ChannelIndex& 
         ++environment_.stats.blocks_skipped;
         return CloseReason::None;
     }
-    if (!may_take_block(channels_[last_channel.value])) {
+    if (!may_take_block(channels_[last_channel])) {
         return CloseReason::MalformedBlock;
     }
     if (has_length) {
         BitReader block = reader.take_reader(length_bytes);
         return updates_.receive(
-            last_channel.value, block,
+            last_channel, block,
             more_parts_follow ? ObjectUpdates::Frame::Part : ObjectUpdates::Frame::Filled);
     }
-    return updates_.receive(last_channel.value, reader, ObjectUpdates::Frame::Open);
+    return updates_.receive(last_channel, reader, ObjectUpdates::Frame::Open);
 }
 
 // Each block of an object is an update, with hooks, copies for notifies and the sorting of arrays,

@@ -71,9 +71,9 @@ class ReplicationReceiver final : private ReliableMessageHandler {
     ObjectUpdates updates_;
     ReceivedCalls calls_;
     ReceivedObjects objects_;
-    std::uint32_t current_channel_ = 0;  // of the bunch being read
-    DecodeBudget* budget_ = nullptr;     // while a bunch is read
-    std::uint32_t packet_count_ = 0;     // that had blocks to be read; wraps
+    ChannelIndex current_channel_;    // of the bunch being read
+    DecodeBudget* budget_ = nullptr;  // while a bunch is read
+    std::uint32_t packet_count_ = 0;  // that had blocks to be read; wraps
     // What small messages of one packet may still cost in keyed arrays.
     std::uint64_t small_message_steps_ = DecodeBudget::array_steps_default;
 };

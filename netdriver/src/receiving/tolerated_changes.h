@@ -14,7 +14,6 @@
 #include <replayout/reflection/memory.h>
 
 #include "bit_row.h"
-#include "row_growth.h"
 
 #include <cstdint>
 
@@ -26,24 +25,24 @@ class ToleratedChanges {
         : noted_(resource), waiting_(resource), entries_(Allocator<Entry>(resource)) {}
 
     /// An object that may tolerate something, for so long. Requires an interval.
-    void add(std::uint32_t index, std::uint32_t interval_us) {
-        noted_.grow(index + 1);
-        waiting_.grow(index + 1);
-        grow_row(entries_, std::size_t{index} + 1, Entry{});
+    void add(ObjectIndex index, std::uint32_t interval_us) {
+        noted_.grow_to(index);
+        waiting_.grow_to(index);
+        entries_.grow_to(index, Entry{});
         entries_[index].interval_us = interval_us;
     }
-    void forget(std::uint32_t index) noexcept {
+    void forget(ObjectIndex index) noexcept {
         noted_.erase(index);
         waiting_.erase(index);
     }
     /// It did, in the flush that is going on. Lanes may note objects of different words at once.
-    void note(std::uint32_t index) noexcept { noted_.set(index); }
+    void note(ObjectIndex index) noexcept { noted_.set(index); }
 
     /// Before objects are compared. Calls `visit(index)` for each that is to be compared exactly in
     /// this flush; false: it is to be asked again in the next one. O(objects that wait).
     template <typename Visitor>
     void advance(NetTime now, Visitor visit) {
-        noted_.for_each([&](std::uint32_t index) {
+        noted_.for_each([&](ObjectIndex index) {
             noted_.clear(index);
             if (!waiting_.test(index)) {
                 waiting_.set(index);
@@ -51,7 +50,7 @@ class ToleratedChanges {
             }
         });
         last_ = now;
-        waiting_.for_each([&](std::uint32_t index) {
+        waiting_.for_each([&](ObjectIndex index) {
             const Entry& entry = entries_[index];
             if (now.microseconds_since(entry.since) >= std::int64_t{entry.interval_us} &&
                 visit(index)) {
@@ -68,8 +67,8 @@ class ToleratedChanges {
 
     BitRow noted_;  // since the last advance()
     BitRow waiting_;
-    Vector<Entry> entries_;  // by object index
-    NetTime last_;           // of the last flush
+    ByObject<Entry> entries_;
+    NetTime last_;  // of the last flush
 };
 
 }  // namespace replayout

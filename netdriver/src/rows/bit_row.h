@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A row of bits over object indices that grows with the store and is walked word by word.
+// A row of bits over object indices that grows with the store and is walked word by word; and the
+// same over other numbers, which none takes for an object's.
 #pragma once
 
 #include <replayout/reflection/memory.h>
@@ -9,23 +10,24 @@
 #include <bit>
 #include <cstdint>
 
+#include "object_index.h"
 #include "row_growth.h"
 
 namespace replayout {
 
-class BitRow {
+template <typename Index>
+class BitRowOf {
   public:
-    explicit BitRow(MemoryResource* resource)
+    explicit BitRowOf(MemoryResource* resource)
         : words_(Words::allocator_type(Allocator<std::uint64_t>(resource))) {}
 
     void grow(std::uint32_t bit_count) {
         const std::size_t word_count = (std::size_t{bit_count} + 63) / 64;
         grow_row(words_, word_count, std::uint64_t{0});
     }
-    void set(std::uint32_t bit) noexcept { words_[bit >> 6] |= std::uint64_t{1} << (bit & 63); }
-    void clear(std::uint32_t bit) noexcept {
-        words_[bit >> 6] &= ~(std::uint64_t{1} << (bit & 63));
-    }
+    void grow_to(Index bit) { grow(number_of(bit) + 1); }
+    void set(Index bit) noexcept { words_[word_of(bit)] |= mask_of(bit); }
+    void clear(Index bit) noexcept { words_[word_of(bit)] &= ~mask_of(bit); }
     void clear_all() noexcept { std::fill(words_.begin(), words_.end(), 0); }
     /// Likewise, and gives its memory back.
     void release() noexcept {
@@ -33,16 +35,17 @@ class BitRow {
         words_.shrink_to_fit();
     }
     /// Beyond its end nothing is set.
-    [[nodiscard]] bool test(std::uint32_t bit) const noexcept {
-        return (bit >> 6) < words_.size() && ((words_[bit >> 6] >> (bit & 63)) & 1) != 0;
+    [[nodiscard]] bool test(Index bit) const noexcept {
+        return word_of(bit) < words_.size() &&
+               ((words_[word_of(bit)] >> (number_of(bit) & 63)) & 1) != 0;
     }
 
     /// set() and clear() for a row that need not have grown to the bit.
-    void insert(std::uint32_t bit) {
-        grow(bit + 1);
+    void insert(Index bit) {
+        grow_to(bit);
         set(bit);
     }
-    void erase(std::uint32_t bit) noexcept {
+    void erase(Index bit) noexcept {
         if (test(bit)) {
             clear(bit);
         }
@@ -64,8 +67,8 @@ class BitRow {
 
     /// What is set in `other`, but for what is set in any of the three. This row must be as long
     /// as `other`.
-    void merge_without(const BitRow& other, const BitRow& first, const BitRow& second,
-                       const BitRow& third) noexcept {
+    void merge_without(const BitRowOf& other, const BitRowOf& first, const BitRowOf& second,
+                       const BitRowOf& third) noexcept {
         for (std::size_t i = 0; i < other.words_.size(); ++i) {
             if (other.words_[i] != 0) {
                 words_[i] |= other.words_[i] & ~(first.word(i) | second.word(i) | third.word(i));
@@ -73,20 +76,20 @@ class BitRow {
         }
     }
     /// Grows, if `other` is longer.
-    void merge(const BitRow& other) {
+    void merge(const BitRowOf& other) {
         grow_row(words_, other.words_.size(), std::uint64_t{0});
         for (std::size_t i = 0; i < other.words_.size(); ++i) {
             words_[i] |= other.words_[i];
         }
     }
     /// Keeps only what is set in `left` or in `right` too.
-    void retain(const BitRow& left, const BitRow& right) noexcept {
+    void retain(const BitRowOf& left, const BitRowOf& right) noexcept {
         for (std::size_t i = 0; i < words_.size(); ++i) {
             words_[i] &= left.word(i) | right.word(i);
         }
     }
     /// Anything is set in both.
-    [[nodiscard]] bool intersects(const BitRow& other) const noexcept {
+    [[nodiscard]] bool intersects(const BitRowOf& other) const noexcept {
         for (std::size_t i = 0; i < words_.size(); ++i) {
             if ((words_[i] & other.word(i)) != 0) {
                 return true;
@@ -95,7 +98,7 @@ class BitRow {
         return false;
     }
     /// Takes away what is set in `other`.
-    void remove(const BitRow& other) noexcept {
+    void remove(const BitRowOf& other) noexcept {
         for (std::size_t i = 0; i < std::min(words_.size(), other.words_.size()); ++i) {
             words_[i] &= ~other.words_[i];
         }
@@ -105,8 +108,7 @@ class BitRow {
     template <typename Visitor>
     static void for_each_in_word(std::size_t index, std::uint64_t bits, Visitor&& visit) {
         for (; bits != 0; bits &= bits - 1) {
-            visit(static_cast<std::uint32_t>(index << 6) +
-                  static_cast<std::uint32_t>(std::countr_zero(bits)));
+            visit(lowest_of(index, bits));
         }
     }
     /// Calls `visit(bit)` for each bit that is set; it may clear that one.
@@ -117,21 +119,22 @@ class BitRow {
         }
     }
     /// First set bit at or after `from`, or `no_bit`.
-    [[nodiscard]] std::uint32_t next(std::uint32_t from) const noexcept {
-        std::size_t index = from >> 6;
+    [[nodiscard]] Index next(Index from) const noexcept {
+        std::size_t index = word_of(from);
         if (index >= words_.size()) {
             return no_bit;
         }
-        std::uint64_t word = words_[index] & (~std::uint64_t{0} << (from & 63));
+        std::uint64_t word = words_[index] & (~std::uint64_t{0} << (number_of(from) & 63));
         while (word == 0) {
             if (++index == words_.size()) {
                 return no_bit;
             }
             word = words_[index];
         }
-        return static_cast<std::uint32_t>(index << 6) +
-               static_cast<std::uint32_t>(std::countr_zero(word));
+        return lowest_of(index, word);
     }
+    [[nodiscard]] Index first() const noexcept { return next(Index{0}); }
+    [[nodiscard]] Index after(Index bit) const noexcept { return next(Index{number_of(bit) + 1}); }
 
     /// Bits 64 * index and on; beyond its end nothing is set.
     [[nodiscard]] std::uint64_t word(std::size_t index) const noexcept {
@@ -150,12 +153,33 @@ class BitRow {
         return bits;
     }
 
-    static constexpr std::uint32_t no_bit = 0xFFFF'FFFFu;
+    static constexpr Index no_bit{0xFFFF'FFFFu};
+
+    /// Which word a bit is in, and where.
+    [[nodiscard]] static constexpr std::uint32_t word_of(Index bit) noexcept {
+        return number_of(bit) >> 6;
+    }
+    [[nodiscard]] static constexpr std::uint64_t mask_of(Index bit) noexcept {
+        return std::uint64_t{1} << (number_of(bit) & 63);
+    }
+    /// The lowest of these bits of a word.
+    [[nodiscard]] static Index lowest_of(std::size_t index, std::uint64_t bits) noexcept {
+        return Index{static_cast<std::uint32_t>(index << 6) +
+                     static_cast<std::uint32_t>(std::countr_zero(bits))};
+    }
 
   private:
+    [[nodiscard]] static constexpr std::uint32_t number_of(Index bit) noexcept {
+        return static_cast<std::uint32_t>(bit);
+    }
+
     using Words = SmallVector<std::uint64_t, 1>;  // of few objects without memory of their own
 
     Words words_;
 };
+
+using BitRow = BitRowOf<ObjectIndex>;
+/// Over layouts, viewers, or words of another row.
+using NumberRow = BitRowOf<std::uint32_t>;
 
 }  // namespace replayout

@@ -14,7 +14,7 @@ class MarkedRow {
 
     /// Before marks of a tick that is to take no memory.
     void grow(std::uint32_t bit_count) { row_.grow(bit_count); }
-    void mark(std::uint32_t bit) {
+    void mark(ObjectIndex bit) {
         row_.insert(bit);
         is_any_ = true;
     }
@@ -22,8 +22,8 @@ class MarkedRow {
         row_.merge(bits);
         is_any_ = true;
     }
-    void forget(std::uint32_t bit) noexcept { row_.erase(bit); }
-    [[nodiscard]] bool test(std::uint32_t bit) const noexcept { return row_.test(bit); }
+    void forget(ObjectIndex bit) noexcept { row_.erase(bit); }
+    [[nodiscard]] bool test(ObjectIndex bit) const noexcept { return row_.test(bit); }
 
     /// Calls `visit(bit)` for all that are marked, in order, each no longer marked by then; and
     /// again for what is marked meanwhile.
@@ -31,8 +31,7 @@ class MarkedRow {
     void take_all(Visitor&& visit) {
         while (is_any_) {
             is_any_ = false;
-            for (std::uint32_t bit = row_.next(0); bit != BitRow::no_bit;
-                 bit = row_.next(bit + 1)) {
+            for (ObjectIndex bit = row_.first(); bit != BitRow::no_bit; bit = row_.after(bit)) {
                 row_.clear(bit);
                 visit(bit);
             }

@@ -10,7 +10,7 @@ ActorReplicator::ActorReplicator(const Parts& parts, std::span<TypeCounters> typ
     : parts_(parts), type_counters_(type_counters), to_settle_(scratch) {}
 
 void ActorReplicator::write_lost_opens() {
-    while (const std::optional<std::uint32_t> index = parts_.packets.write_lost_open()) {
+    while (const std::optional<ObjectIndex> index = parts_.packets.write_lost_open()) {
         const bool is_shown = channel_state(parts_.pairs[*index]) == ChannelState::OpenSent;
         if (is_shown) {
             owe_early_parts(*index);
@@ -30,8 +30,8 @@ void ActorReplicator::write_lost_opens() {
     }
 }
 
-void ActorReplicator::owe_early_parts(std::uint32_t outer) {
-    parts_.objects.for_each_there_is(outer, [&](std::uint32_t part) {
+void ActorReplicator::owe_early_parts(ObjectIndex outer) {
+    parts_.objects.for_each_there_is(outer, [&](ObjectIndex part) {
         if (part != outer && channel_state(parts_.pairs[part]) == ChannelState::OpenSent &&
             !parts_.packets.opens().contains(part)) {
             parts_.pairs.owe_everything(part);
@@ -39,9 +39,9 @@ void ActorReplicator::owe_early_parts(std::uint32_t outer) {
     });
 }
 
-void ActorReplicator::write_early_parts(std::uint32_t outer) {
+void ActorReplicator::write_early_parts(ObjectIndex outer) {
     bool has_room = true;
-    parts_.objects.for_each_there_is(outer, [&](std::uint32_t part) {
+    parts_.objects.for_each_there_is(outer, [&](ObjectIndex part) {
         if (has_room && parts_.pairs.dormancy().awaits_outer.test(part) &&
             parts_.pairs.pending().test(part)) {
             has_room = replicate_after_opens(part) != SendOutcome::NoRoom;
@@ -50,7 +50,7 @@ void ActorReplicator::write_early_parts(std::uint32_t outer) {
 }
 
 SendOutcome ActorReplicator::write_first_blocks() {
-    while (const std::optional<std::uint32_t> index = parts_.packets.opens().first_unfollowed()) {
+    while (const std::optional<ObjectIndex> index = parts_.packets.opens().first_unfollowed()) {
         count_type_of(*parts_.objects.at(*index), type_counters_, parts_.context);
         // A hidden object was opened for calls alone, and they carry its state.
         if (!is_frozen(*index) &&
@@ -64,7 +64,7 @@ SendOutcome ActorReplicator::write_first_blocks() {
     return parts_.packets.has_lost_opens() ? SendOutcome::NoRoom : SendOutcome::Done;
 }
 
-SendOutcome ActorReplicator::replicate_after_opens(std::uint32_t index) {
+SendOutcome ActorReplicator::replicate_after_opens(ObjectIndex index) {
     if (is_frozen(index)) {
         parts_.pairs.pending().clear(index);
         return SendOutcome::Done;
@@ -92,14 +92,14 @@ SendOutcome ActorReplicator::replicate_after_opens(std::uint32_t index) {
     return outcome;
 }
 
-void ActorReplicator::settle(std::uint32_t index) {
+void ActorReplicator::settle(ObjectIndex index) {
     if (!parts_.pairs.settle(index)) {
         to_settle_.push_back(index);
     }
 }
 
 void ActorReplicator::settle_waiting() {
-    for (const std::uint32_t index : to_settle_) {
+    for (const ObjectIndex index : to_settle_) {
         settle(index);
     }
     to_settle_.clear();

@@ -54,7 +54,7 @@ class ActorReplicator {
     ActorReplicator& operator=(const ActorReplicator&) = delete;
 
     /// Replicates the object, after opens that wait.
-    [[nodiscard]] SendOutcome replicate_actor(std::uint32_t index) {
+    [[nodiscard]] SendOutcome replicate_actor(ObjectIndex index) {
         if (parts_.packets.has_lost_opens()) {
             write_lost_opens();  // of this object, it may be
             if (parts_.packets.has_lost_opens()) {
@@ -84,22 +84,22 @@ class ActorReplicator {
     void trim() { to_settle_.trim(); }
 
   private:
-    [[nodiscard]] SendOutcome replicate_after_opens(std::uint32_t index);
+    [[nodiscard]] SendOutcome replicate_after_opens(ObjectIndex index);
     /// The open of `outer` goes out again. Until it arrives the client throws the blocks of its
     /// parts away, also of those whose own open has arrived. So all of them is owed anew: a block
     /// that leans on one of before would show an atomic struct of which the client has half.
-    void owe_early_parts(std::uint32_t outer);
+    void owe_early_parts(ObjectIndex outer);
     /// Writes blocks of those parts whose open has arrived: the client makes them with their outer.
-    void write_early_parts(std::uint32_t outer);
-    [[nodiscard]] bool is_frozen(std::uint32_t index) const noexcept {
+    void write_early_parts(ObjectIndex outer);
+    [[nodiscard]] bool is_frozen(ObjectIndex index) const noexcept {
         return parts_.pairs.dormancy().frozen.test(index);
     }
     /// The client was sent all of the object.
-    void settle(std::uint32_t index);
+    void settle(ObjectIndex index);
 
     Parts parts_;
     std::span<TypeCounters> type_counters_;
-    KeptVector<std::uint32_t> to_settle_;  // pairs, once regular ones have caught up
+    KeptVector<ObjectIndex> to_settle_;  // pairs, once regular ones have caught up
 };
 
 }  // namespace replayout

@@ -12,86 +12,81 @@ namespace replayout {
 BlockWriter::BlockWriter(const PropertyParts& parts, std::span<std::byte> body)
     : parts_(parts), body_(body) {}
 
-const SharedPayload* BlockWriter::find_payload(std::uint32_t index,
-                                               const OwedVersions& position) const {
-    if (!may_share_payload(index, position)) {
+const SharedPayload* BlockWriter::find_payload(PairRef ref, const OwedVersions& position) const {
+    if (!may_share_payload(ref, position)) {
         return nullptr;
     }
-    const ChangelistState& state = parts_.objects.at(index)->changelist_state();
-    return state.shared().find_payload(payload_key(index, position));
+    return ref.state().shared().find_payload(payload_key(ref, position));
 }
 
-const SharedPayload* BlockWriter::find_plain_payload(const ChangelistState& state,
+const SharedPayload* BlockWriter::find_plain_payload(PairRef ref,
                                                      const OwedVersions& position) const {
-    return parts_.context.shares_payloads() && state.layout().is_fully_shared()
-               ? state.shared().find_plain_payload(state.version(), position)
+    return parts_.context.shares_payloads() && ref.layout().is_fully_shared()
+               ? ref.state().shared().find_plain_payload(ref.state().version(), position)
                : nullptr;
 }
 
-SendResult BlockWriter::write_payload(std::uint32_t index, const SharedPayload& payload) {
+SendResult BlockWriter::write_payload(PairRef ref, const SharedPayload& payload) {
     const std::span<const std::byte> block(payload.bytes.data(), payload.bytes.size());
     if (payload.array_steps > parts_.packets.builder().array_steps_left() ||
-        !parts_.packets.builder().add_block(ObjectStore::channel_of(index),
-                                            block_has_length(parts_.pairs[index]), block)) {
+        !parts_.packets.builder().add_block(channel_of(ref.index),
+                                            block_has_length(parts_.pairs[ref.index]), block)) {
         return SendResult::DoesNotFit;
     }
-    parts_.packets.opens().followed(index);
+    parts_.packets.opens().followed(ref.index);
     parts_.packets.builder().spend_array_steps(payload.array_steps);
     if (PairValidator* validator = parts_.pairs.validator()) {
-        validator->block_sent(index, block);
+        validator->block_sent(ref.index, block);
     }
     count_reuse(block, payload.property_count);
     count_block(block.size(), std::nullopt, parts_.context);
     return SendResult::Whole;
 }
 
-SendResult BlockWriter::write_whole(std::uint32_t index, const OwedVersions& position) {
-    BlockFrame frame = begin_block(index, false);
+SendResult BlockWriter::write_whole(PairRef ref, const OwedVersions& position) {
+    BlockFrame frame = begin_block(ref.index, false);
     if (frame.packet.overflowed()) {
         return SendResult::DoesNotFit;
     }
     const ValueScope steps(parts_.context.array_steps_left,
                            parts_.packets.builder().array_steps_left());
-    const SendResult result =
-        send_properties(parts_.objects.at(index)->changelist_state(), position,
-                        parts_.context.scratch.owed, frame.body, parts_.context);
+    const SendResult result = send_properties(ref.state(), position, parts_.context.scratch.owed,
+                                              frame.body, parts_.context);
     if (result != SendResult::DoesNotFit) {
-        parts_.values.note_sent(index, RepRange(), position);
+        parts_.values.note_sent(ref, RepRange(), position);
     }
     if (result != SendResult::Whole) {
         return result;
     }
-    const BlockMiss miss = miss_of(index, position);
-    keep_payload(index, position, frame.body.bytes().subspan(frame.body_offset_bytes));
+    const BlockMiss miss = miss_of(ref, position);
+    keep_payload(ref, position, frame.body.bytes().subspan(frame.body_offset_bytes));
     end_block(frame, false, miss);
     return SendResult::Whole;
 }
 
-SendResult BlockWriter::write_part(std::uint32_t index, const OwedVersions& position,
-                                   RepCursor& cursor, RepRange& range) {
-    ChangelistState& state = parts_.objects.at(index)->changelist_state();
-    BlockFrame frame = begin_block(index, true);
+SendResult BlockWriter::write_part(PairRef ref, const OwedVersions& position, RepCursor& cursor,
+                                   RepRange& range) {
+    BlockFrame frame = begin_block(ref.index, true);
     REPLAYOUT_ASSERT(!frame.packet.overflowed());
-    const SendResult result = send_part(state, position, parts_.context.scratch.owed, cursor, range,
-                                        frame.body, parts_.context);
+    const SendResult result = send_part(ref.state(), position, parts_.context.scratch.owed, cursor,
+                                        range, frame.body, parts_.context);
     if (result == SendResult::Whole || result == SendResult::Part) {
         end_block(frame, result == SendResult::Part, BlockMiss::TooLarge);
     }
-    parts_.values.note_sent(index, range, position);
+    parts_.values.note_sent(ref, range, position);
     return result;
 }
 
-BlockWriter::RegularBlock BlockWriter::regular_block(std::uint32_t index,
-                                                     const OwedVersions& position) {
-    ChangelistState& state = parts_.objects.at(index)->changelist_state();
+BlockWriter::RegularBlock BlockWriter::regular_block(PairRef ref, const OwedVersions& position) {
+    ChangelistState& state = ref.state();
     REPLAYOUT_ASSERT(position.sent_version + 1 == state.version());
     const std::size_t bytes_max = PacketBuilder::block_bytes_max(
-        parts_.packets.builder().room_bytes(), ObjectStore::channel_of(index));
+        parts_.packets.builder().room_bytes(), channel_of(ref.index));
     if (!parts_.context.shares_pieces()) {
         if (const RegularBlock row = regular_row(state, bytes_max); !row.bytes.empty()) {
             return row;
         }
-    } else if (const SharedPayload* payload = find_payload(index, position)) {
+    } else if (const SharedPayload* payload = find_payload(ref, position)) {
         if (!is_bundled(payload->bytes.size(), payload->array_steps)) {
             return {};
         }
@@ -101,7 +96,7 @@ BlockWriter::RegularBlock BlockWriter::regular_block(std::uint32_t index,
         state.collect_newest(
             parts_.context.scratch.owed);  // as for the bundle: such a pair lost nothing
     } else {
-        parts_.pairs.collect_owed(index, position, parts_.context.scratch.owed);
+        parts_.pairs.collect_owed(ref, position, parts_.context.scratch.owed);
     }
     if (state.must_restart_arrays(position, parts_.context.scratch.owed)) {
         return {};
@@ -117,12 +112,12 @@ BlockWriter::RegularBlock BlockWriter::regular_block(std::uint32_t index,
         !is_bundled(body.byte_count(), parts_.context.scratch.array_steps)) {
         return {};
     }
-    const BlockMiss miss = miss_of(index, position);
-    keep_payload(index, position, body.bytes());
+    const BlockMiss miss = miss_of(ref, position);
+    keep_payload(ref, position, body.bytes());
     return {body.bytes(), static_cast<std::uint32_t>(sent), miss};
 }
 
-void BlockWriter::count_regular(std::uint32_t index, const RegularBlock& block) {
+void BlockWriter::count_regular(ObjectIndex index, const RegularBlock& block) {
     if (PairValidator* validator = parts_.pairs.validator()) {
         validator->block_sent(index, block.bytes);
     }
@@ -157,8 +152,8 @@ BlockWriter::RegularBlock BlockWriter::regular_row(const ChangelistState& state,
     return {body_.first(row_.byte_count()), row_.value_count(), BlockMiss::SharingOff};
 }
 
-BlockWriter::BlockFrame BlockWriter::begin_block(std::uint32_t index, bool is_part) {
-    const ChannelIndex channel = ObjectStore::channel_of(index);
+BlockWriter::BlockFrame BlockWriter::begin_block(ObjectIndex index, bool is_part) {
+    const ChannelIndex channel = channel_of(index);
     const bool has_length = is_part || block_has_length(parts_.pairs[index]);
     const BitWriter packet = parts_.packets.builder().begin_block(channel, has_length);
     if (!has_length) {
@@ -174,7 +169,7 @@ BlockWriter::BlockFrame BlockWriter::begin_block(std::uint32_t index, bool is_pa
 void BlockWriter::end_block(BlockFrame& frame, bool more_parts_follow, BlockMiss miss) {
     const auto block = frame.body.bytes().subspan(frame.body_offset_bytes);
     if (PairValidator* validator = parts_.pairs.validator()) {
-        validator->block_sent(ObjectStore::index_of(frame.channel), block);
+        validator->block_sent(slot_of(frame.channel), block);
     }
     if (frame.has_length) {
         frame.packet.write_packed_uint(block_length_word(block.size(), more_parts_follow));
@@ -183,49 +178,48 @@ void BlockWriter::end_block(BlockFrame& frame, bool more_parts_follow, BlockMiss
         frame.packet = frame.body;
     }
     parts_.packets.builder().end_block(frame.packet, frame.channel);
-    parts_.packets.opens().followed(ObjectStore::index_of(frame.channel));
+    parts_.packets.opens().followed(slot_of(frame.channel));
     parts_.packets.builder().spend_array_steps(parts_.context.scratch.array_steps);
     count_block(block.size(), miss, parts_.context);
 }
 
-bool BlockWriter::may_share_payload(std::uint32_t index, const OwedVersions& position) const {
+bool BlockWriter::may_share_payload(PairRef ref, const OwedVersions& position) const {
     if (!parts_.context.shares_payloads() || !position.lost_parts.empty() ||
-        !parts_.objects.at(index)->changelist_state().layout().is_fully_shared()) {
+        !ref.layout().is_fully_shared()) {
         return false;
     }
-    const PairExtra* extra = parts_.pairs.find_extra(index);
+    const PairExtra* extra = parts_.pairs.find_extra(ref.index);
     return extra == nullptr || extra->paused.is_empty();
 }
 
-SharedSerialization::PayloadKey BlockWriter::payload_key(std::uint32_t index,
+SharedSerialization::PayloadKey BlockWriter::payload_key(PairRef ref,
                                                          const OwedVersions& position) const {
-    const ChangelistState& state = parts_.objects.at(index)->changelist_state();
+    const ChangelistState& state = ref.state();
     return state.payload_key(position, state.layout().conditions().is_trivial()
                                            ? LifetimeConditionSet()
-                                           : parts_.pairs.passing_of(index));
+                                           : parts_.pairs.passing_of(ref.index));
 }
 
-void BlockWriter::keep_payload(std::uint32_t index, const OwedVersions& position,
+void BlockWriter::keep_payload(PairRef ref, const OwedVersions& position,
                                std::span<const std::byte> block) {
-    if (!parts_.context.scratch.left_out.empty() || !may_share_payload(index, position)) {
+    if (!parts_.context.scratch.left_out.empty() || !may_share_payload(ref, position)) {
         return;
     }
-    parts_.objects.at(index)->changelist_state().shared().keep_payload(
-        payload_key(index, position), parts_.context.scratch.owed.count(), block,
-        parts_.context.scratch.array_steps);
+    ref.state().shared().keep_payload(payload_key(ref, position),
+                                      parts_.context.scratch.owed.count(), block,
+                                      parts_.context.scratch.array_steps);
     ++parts_.context.counters.payloads_built;
     if (parts_.context.type_counters != nullptr) {
         ++parts_.context.type_counters->payloads_built;
     }
 }
 
-BlockMiss BlockWriter::miss_of(std::uint32_t index, const OwedVersions& position) const {
-    const NetworkObjectInfo& info = *parts_.objects.at(index);
-    const ChangelistState& state = info.changelist_state();
-    const PairExtra* extra = parts_.pairs.find_extra(index);
+BlockMiss BlockWriter::miss_of(PairRef ref, const OwedVersions& position) const {
+    const ChangelistState& state = ref.state();
+    const PairExtra* extra = parts_.pairs.find_extra(ref.index);
     return block_miss_of(state, position, parts_.context.scratch,
                          extra != nullptr && !extra->paused.is_empty(),
-                         info.bundled_version() == state.version());
+                         ref.object.bundled_version() == state.version());
 }
 
 void BlockWriter::count_reuse(std::span<const std::byte> block, std::uint32_t property_count) {

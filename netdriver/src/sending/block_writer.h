@@ -29,19 +29,19 @@ class BlockWriter {
 
     /// Returns the block that another connection was sent for what this pair is owed. Null: nobody
     /// was sent the same yet.
-    [[nodiscard]] const SharedPayload* find_payload(std::uint32_t index,
+    [[nodiscard]] const SharedPayload* find_payload(PairRef ref,
                                                     const OwedVersions& position) const;
     /// The same for a pair of which nothing rare is kept.
-    [[nodiscard]] const SharedPayload* find_plain_payload(const ChangelistState& state,
+    [[nodiscard]] const SharedPayload* find_plain_payload(PairRef ref,
                                                           const OwedVersions& position) const;
 
     // Each returns DoesNotFit if the open packet has no room.
 
-    [[nodiscard]] SendResult write_payload(std::uint32_t index, const SharedPayload& payload);
+    [[nodiscard]] SendResult write_payload(PairRef ref, const SharedPayload& payload);
     /// Writes all that SendScratch::owed says, and keeps it for other connections.
-    [[nodiscard]] SendResult write_whole(std::uint32_t index, const OwedVersions& position);
+    [[nodiscard]] SendResult write_whole(PairRef ref, const OwedVersions& position);
     /// As send_part().
-    [[nodiscard]] SendResult write_part(std::uint32_t index, const OwedVersions& position,
+    [[nodiscard]] SendResult write_part(PairRef ref, const OwedVersions& position,
                                         RepCursor& cursor, RepRange& range);
 
     /// What a regular pair is owed.
@@ -52,9 +52,9 @@ class BlockWriter {
     };
     /// Returns the block for a pair at `position`. It fits into an empty packet, and is valid until
     /// the next call and while the caller holds the object's lock (ObjectStore::lock).
-    [[nodiscard]] RegularBlock regular_block(std::uint32_t index, const OwedVersions& position);
+    [[nodiscard]] RegularBlock regular_block(PairRef ref, const OwedVersions& position);
     /// Counts a block that was put into a packet.
-    void count_regular(std::uint32_t index, const RegularBlock& block);
+    void count_regular(ObjectIndex index, const RegularBlock& block);
 
   private:
     /// A block between its header and its end.
@@ -66,17 +66,16 @@ class BlockWriter {
         bool has_length;
     };
 
-    [[nodiscard]] BlockFrame begin_block(std::uint32_t index, bool is_part);
+    [[nodiscard]] BlockFrame begin_block(ObjectIndex index, bool is_part);
     void end_block(BlockFrame& frame, bool more_parts_follow, BlockMiss miss);
     /// The block of this pair is what its position and its conditions say, for all who share them.
-    [[nodiscard]] bool may_share_payload(std::uint32_t index, const OwedVersions& position) const;
-    [[nodiscard]] SharedSerialization::PayloadKey payload_key(std::uint32_t index,
+    [[nodiscard]] bool may_share_payload(PairRef ref, const OwedVersions& position) const;
+    [[nodiscard]] SharedSerialization::PayloadKey payload_key(PairRef ref,
                                                               const OwedVersions& position) const;
     /// A block was written with all that is owed: others may be sent the same.
-    void keep_payload(std::uint32_t index, const OwedVersions& position,
-                      std::span<const std::byte> block);
+    void keep_payload(PairRef ref, const OwedVersions& position, std::span<const std::byte> block);
     /// Why a whole block was written, in which values may have been left out. Before it is kept.
-    [[nodiscard]] BlockMiss miss_of(std::uint32_t index, const OwedVersions& position) const;
+    [[nodiscard]] BlockMiss miss_of(PairRef ref, const OwedVersions& position) const;
     void count_reuse(std::span<const std::byte> block, std::uint32_t property_count);
     /// A block of that length may be in a bundle, see BundleBuilder::array_steps_per_byte().
     [[nodiscard]] bool is_bundled(std::size_t body_bytes, std::size_t array_steps) const noexcept;

@@ -60,13 +60,13 @@ BundleSender::BundleSender(const ObjectStore& objects, ConnectionPairs& pairs, S
       lane_bytes_(settings.bundle_bytes),
       choice_(settings.bundle_choice) {}
 
-void BundleSender::leave(std::uint32_t index) {
+void BundleSender::leave(ObjectIndex index) {
     (void)pairs_.edit(index);
     pairs_.pending().set(index);
 }
 
 void BundleSender::decline(const FlushChanges& changes) {
-    pairs_.for_each_regular(changes, [&](std::uint32_t index) { leave(index); });
+    pairs_.for_each_regular(changes, [&](ObjectIndex index) { leave(index); });
     pairs_.caught_up();
 }
 
@@ -111,14 +111,14 @@ bool BundleSender::take_found(BundleBuilder& bundles, bool is_all) {
             is_all_sent = send_blocks(bundles, i, blocks) && is_all_sent;
         }
     }
-    for (const std::uint32_t index : bundles.loose()) {
+    for (const ObjectIndex index : bundles.loose()) {
         if (pairs_.is_regular(index)) {
             leave(index);
             is_all_sent = false;
         }
     }
     pairs_.caught_up();
-    for (const std::uint32_t index : bundles.pivoted()) {
+    for (const ObjectIndex index : bundles.pivoted()) {
         if (pairs_.is_regular(index)) {
             pairs_.pivot_sent(index);
         }
@@ -236,7 +236,7 @@ std::uint32_t BundleSender::copy_blocks(const BundleBuilder& bundles, std::uint3
     const auto block_at = [&](std::uint32_t place) -> const BundleBlock& {
         return bundles.run().blocks()[first + place];
     };
-    const ChannelIndex channel = ObjectStore::channel_of(block_at(begin).index);
+    const ChannelIndex channel = channel_of(block_at(begin).index);
     const std::size_t room_bytes = packets_.builder().room_for_blocks(channel);
     const std::size_t start = block_at(begin).byte_offset + block_at(begin).head_bytes;
     std::uint32_t next = end;
@@ -251,7 +251,7 @@ std::uint32_t BundleSender::copy_blocks(const BundleBuilder& bundles, std::uint3
     }
     if (next > begin) {
         packets_.builder().add_blocks(
-            channel, ObjectStore::channel_of(block_at(next - 1).index),
+            channel, channel_of(block_at(next - 1).index),
             bundles.bytes().subspan(start, bundles.end_of(whole, first + next - 1) - start));
     }
     return next;
@@ -289,7 +289,7 @@ std::uint64_t BundleSender::send_written(BundleBuilder& bundles, std::uint32_t b
         const auto place = static_cast<std::uint32_t>(std::countr_zero(left));
         const std::uint64_t bit = std::uint64_t{1} << place;
         const BundleBlock& block = bundles.run().blocks()[first + place];
-        const ChannelIndex channel = ObjectStore::channel_of(block.index);
+        const ChannelIndex channel = channel_of(block.index);
         const ObjectLock lock = objects_.lock(block.index);  // until the block is copied
         const BlockWriter::RegularBlock regular = encode(block);
         if (regular.bytes.empty()) {
@@ -318,10 +318,9 @@ std::uint64_t BundleSender::send_written(BundleBuilder& bundles, std::uint32_t b
 }
 
 BlockWriter::RegularBlock BundleSender::encode(const BundleBlock& block) {
-    const NetworkObjectInfo& info = *objects_.at(block.index);
-    count_type_of(info, type_counters_, context_);
-    return properties_.blocks().regular_block(block.index,
-                                              position_before_newest(info.changelist_state()));
+    const PairRef ref = pairs_.ref(block.index);
+    count_type_of(ref.object, type_counters_, context_);
+    return properties_.blocks().regular_block(ref, position_before_newest(ref.state()));
 }
 
 void BundleSender::add_record(BundleBuilder& bundles, const SentBundle& sent) {
@@ -431,7 +430,7 @@ void BundleSender::count_blocks(const BundleBuilder& bundles, const SentBundle& 
 
 void BundleSender::count_by_type(const BundleBuilder& bundles, const Bundle& bundle,
                                  std::uint32_t place, bool is_reused) {
-    const std::uint32_t index = bundles.run().blocks()[place].index;
+    const ObjectIndex index = bundles.run().blocks()[place].index;
     TypeCounters& type = type_counters_[objects_.at(index)->layout_number()];
     const std::span<const std::byte> body = bundles.body_of(bundle, place);
     ++type.blocks_sent;

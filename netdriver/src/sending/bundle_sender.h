@@ -104,7 +104,7 @@ class BundleSender {
     void count_blocks(const BundleBuilder& bundles, const SentBundle& sent, std::uint64_t fresh);
     void count_by_type(const BundleBuilder& bundles, const Bundle& bundle, std::uint32_t place,
                        bool is_reused);
-    void leave(std::uint32_t index);
+    void leave(ObjectIndex index);
 
     const ObjectStore& objects_;
     ConnectionPairs& pairs_;

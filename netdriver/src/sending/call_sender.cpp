@@ -25,13 +25,13 @@ CallSender::CallSender(const ObjectStore& objects, ConnectionPairs& pairs, Waiti
       context_(context),
       settings_(settings),
       scratch_(body, &memory.scratch),
-      held_back_(Allocator<std::uint32_t>(&memory.pairs)) {}
+      held_back_(Allocator<ObjectIndex>(&memory.pairs)) {}
 
 CallResult CallSender::add_call(const NewCall& call, RemoteFunctionEncoder& encoder,
                                 SendContext& context) {
     REPLAYOUT_ASSERT(has_room_for_call(call.is_reliable));
     pairs_.grow();
-    const ChannelIndex channel = ObjectStore::channel_of(call.index);
+    const ChannelIndex channel = channel_of(call.index);
     context.receiver = &values_;
     const CallResult result = encoder.write(context);
     context.receiver = nullptr;
@@ -49,9 +49,9 @@ CallResult CallSender::add_call(const NewCall& call, RemoteFunctionEncoder& enco
     return added.is_queued ? CallResult::Queued : CallResult::Sent;
 }
 
-void CallSender::name_in_last_call(std::span<const std::uint32_t> indices) {
+void CallSender::name_in_last_call(std::span<const ObjectIndex> indices) {
     auto& named = calls_.calls().back().named;
-    for (const std::uint32_t index : indices) {
+    for (const ObjectIndex index : indices) {
         const auto is_it = [&](const NamedObject& object) { return object.index == index; };
         if (std::none_of(named.begin(), named.end(), is_it)) {
             named.push_back({index, objects_.at(index)->guid(), 0, false});
@@ -59,8 +59,8 @@ void CallSender::name_in_last_call(std::span<const std::uint32_t> indices) {
     }
 }
 
-bool CallSender::may_queue_call(std::uint32_t index, FunctionIndex function) const noexcept {
-    return calls_.queued_count(ObjectStore::channel_of(index), function) <
+bool CallSender::may_queue_call(ObjectIndex index, FunctionIndex function) const noexcept {
+    return calls_.queued_count(channel_of(index), function) <
            settings_.config.queued_calls_per_function_max;
 }
 
@@ -176,7 +176,7 @@ bool CallSender::is_meant(const OutgoingCall& call, const NamedObject& named) co
            is_leaving_behind_calls(named.index);
 }
 
-bool CallSender::is_leaving_behind_calls(std::uint32_t index) const noexcept {
+bool CallSender::is_leaving_behind_calls(ObjectIndex index) const noexcept {
     const PairDormancy& dormancy = pairs_.dormancy();
     return dormancy.leaving.test(index) && !dormancy.frozen.test(index) &&
            !dormancy.dormant.test(index);
@@ -332,7 +332,7 @@ void CallSender::keep_opens_of(const OutgoingCall& call) {
         if (!is_named_alive(named)) {
             continue;
         }
-        std::uint32_t index = named.index;
+        ObjectIndex index = named.index;
         packets_.opens().followed(index);
         while (objects_.is_part(index)) {
             index = objects_.at(index)->family().outer;
@@ -341,14 +341,14 @@ void CallSender::keep_opens_of(const OutgoingCall& call) {
     }
 }
 
-bool CallSender::collect_block(std::uint32_t index, Version complete, std::size_t& bytes) {
-    ChangelistState& state = objects_.at(index)->changelist_state();
-    const OwedVersions position = pairs_.position_since(index, complete);
-    pairs_.collect_owed(index, position, context_.scratch.owed);
+bool CallSender::collect_block(ObjectIndex index, Version complete, std::size_t& bytes) {
+    const PairRef ref = pairs_.ref(index);
+    const OwedVersions position = pairs_.position_since(ref, complete);
+    pairs_.collect_owed(ref, position, context_.scratch.owed);
     if (!context_.scratch.owed.any()) {
         return true;  // nothing that this connection may see
     }
-    count_type_of(*objects_.at(index), settings_.type_counters, context_);
+    count_type_of(ref.object, settings_.type_counters, context_);
     context_.delta_states = nullptr;
     const std::size_t offset = call_blocks_end();
     BitWriter writer(scratch_.body.subspan(offset));
@@ -356,11 +356,11 @@ bool CallSender::collect_block(std::uint32_t index, Version complete, std::size_
     const ValueScope steps(context_.array_steps_left,
                            SendContext::array_steps_in_packet - call_array_steps());
     const SendResult result =
-        send_properties(state, position, context_.scratch.owed, writer, context_);
+        send_properties(ref.state(), position, context_.scratch.owed, writer, context_);
     if (result == SendResult::DoesNotFit) {
         return false;
     }
-    values_.note_sent(index, RepRange(), position);
+    values_.note_sent(ref, RepRange(), position);
     if (result == SendResult::Whole) {
         scratch_.call_blocks.push_back(
             {index, offset, writer.byte_count(), context_.scratch.array_steps});
@@ -370,8 +370,8 @@ bool CallSender::collect_block(std::uint32_t index, Version complete, std::size_
 }
 
 // An open leaves with its first block, and the part's with its outer's.
-bool CallSender::collect_first_blocks_of_outers(std::uint32_t part, std::size_t& bytes) {
-    for (std::uint32_t outer = part; objects_.is_part(outer);) {
+bool CallSender::collect_first_blocks_of_outers(ObjectIndex part, std::size_t& bytes) {
+    for (ObjectIndex outer = part; objects_.is_part(outer);) {
         outer = objects_.at(outer)->family().outer;
         const bool is_collected =
             std::any_of(scratch_.call_blocks.begin(), scratch_.call_blocks.end(),
@@ -384,7 +384,7 @@ bool CallSender::collect_first_blocks_of_outers(std::uint32_t part, std::size_t&
     return true;
 }
 
-void CallSender::hold_back(std::uint32_t index, Version complete) {
+void CallSender::hold_back(ObjectIndex index, Version complete) {
     if (channel_state(pairs_[index]) != ChannelState::Open) {
         return;
     }
@@ -430,7 +430,7 @@ void CallSender::stop_ahead(const OutgoingCall& call) noexcept {
 }
 
 void CallSender::stop_unneeded_ahead() noexcept {
-    const auto is_off = [&](std::uint32_t index) {
+    const auto is_off = [&](ObjectIndex index) {
         PairExtra* const extra = pairs_.find_extra(index);
         if (extra != nullptr && !extra->ahead.is_going() && !is_waited_for(index)) {
             extra->ahead.stop();
@@ -441,7 +441,7 @@ void CallSender::stop_unneeded_ahead() noexcept {
                      held_back_.end());
 }
 
-bool CallSender::is_waited_for(std::uint32_t index) const noexcept {
+bool CallSender::is_waited_for(ObjectIndex index) const noexcept {
     return std::any_of(calls_.calls().begin(), calls_.calls().end(), [&](const OutgoingCall& call) {
         return !call.is_in_flight && !call.is_delivered && !call.is_for_next &&
                std::any_of(call.named.begin(), call.named.end(), [&](const NamedObject& named) {
@@ -459,11 +459,10 @@ std::size_t CallSender::call_blocks_end() const noexcept {
 bool CallSender::is_meant_as_hidden(const OutgoingCall& call,
                                     const NamedObject& named) const noexcept {
     const BitRow& frozen = pairs_.dormancy().frozen;
-    return frozen.test(named.index) && frozen.test(ObjectStore::index_of(call.channel)) &&
-           is_named_alive(named);
+    return frozen.test(named.index) && frozen.test(slot_of(call.channel)) && is_named_alive(named);
 }
 
-bool CallSender::collect_hidden_block(std::uint32_t index, std::size_t& bytes) {
+bool CallSender::collect_hidden_block(ObjectIndex index, std::size_t& bytes) {
     if (!hidden_states_.is_at_rest(index)) {
         return false;
     }
@@ -496,7 +495,7 @@ std::size_t CallSender::call_array_steps() const noexcept {
     return steps;
 }
 
-bool CallSender::must_be_delivered(std::uint32_t index, Version complete) const {
+bool CallSender::must_be_delivered(ObjectIndex index, Version complete) const {
     const RepLayout& layout = objects_.at(index)->changelist_state().layout();
     if (layout.has_delta_structs()) {
         return true;  // a delta that is under way cannot be said again
@@ -513,7 +512,7 @@ void CallSender::write_call_blocks() {
         const auto bytes =
             std::span<const std::byte>(scratch_.body).subspan(block.offset, block.size);
         const bool is_added = packets_.builder().add_block(
-            ObjectStore::channel_of(block.index), block_has_length(pairs_[block.index]), bytes);
+            channel_of(block.index), block_has_length(pairs_[block.index]), bytes);
         REPLAYOUT_ASSERT(is_added);
         (void)is_added;
         packets_.builder().spend_array_steps(block.array_steps);
@@ -527,13 +526,12 @@ void CallSender::write_call_blocks() {
         if (is_hidden) {
             continue;  // nothing is owed of it, whatever becomes of the packet
         }
+        const PairRef ref = pairs_.ref(block.index);
         const bool is_complete =
             !pairs_.extra_of(block.index)
-                 .left_out.is_any_seen(objects_.at(block.index)->changelist_state().conditions(),
-                                       pairs_.passing_of(block.index));
+                 .left_out.is_any_seen(ref.state().conditions(), pairs_.passing_of(block.index));
         records_.add_records_of_all(
-            records_.take_owed(block.index, records_.sending_position_of(block.index)),
-            is_complete);
+            records_.take_owed(ref, records_.sending_position_of(block.index)), is_complete);
         pairs_.find_extra(block.index)->ahead.overtaken();
         pairs_.pending().clear(block.index);
     }

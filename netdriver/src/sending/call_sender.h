@@ -51,9 +51,9 @@ class CallSender {
     [[nodiscard]] CallResult add_call(const NewCall& call, RemoteFunctionEncoder& encoder,
                                       SendContext& context);
     /// Adds objects to those that the last added call names.
-    void name_in_last_call(std::span<const std::uint32_t> indices);
+    void name_in_last_call(std::span<const ObjectIndex> indices);
     /// Not too many of that function are queued.
-    [[nodiscard]] bool may_queue_call(std::uint32_t index, FunctionIndex function) const noexcept;
+    [[nodiscard]] bool may_queue_call(ObjectIndex index, FunctionIndex function) const noexcept;
     [[nodiscard]] bool has_room_for_call(bool is_reliable) const noexcept {
         return calls_.has_room_for(is_reliable, PacketBuilder::packet_bytes_limit);
     }
@@ -64,7 +64,7 @@ class CallSender {
   private:
     /// A block that is to go with a call, in Scratch::body.
     struct CallBlock {
-        std::uint32_t index = 0;
+        ObjectIndex index{};
         std::size_t offset = 0;
         std::size_t size = 0;
         std::size_t array_steps = 0;
@@ -77,7 +77,7 @@ class CallSender {
               waiting_channels(Allocator<ChannelIndex>(resource)),
               opening_channels(Allocator<ChannelIndex>(resource)),
               call_blocks(Allocator<CallBlock>(resource)),
-              carried(Allocator<std::uint32_t>(resource)) {}
+              carried(Allocator<ObjectIndex>(resource)) {}
 
         std::span<std::byte> body;
         Vector<ChannelIndex> waiting_channels;  // with a call that waits
@@ -85,7 +85,7 @@ class CallSender {
         Vector<CallBlock> call_blocks;
         // Objects of which the open packet, of that number, carries all that changed since what
         // was delivered.
-        Vector<std::uint32_t> carried;
+        Vector<ObjectIndex> carried;
         std::uint64_t carried_packet = 0;
     };
 
@@ -110,21 +110,21 @@ class CallSender {
     /// Collects the blocks that must go with a call, and adds their size. False: the call waits.
     [[nodiscard]] bool collect_call_blocks(const OutgoingCall& call, std::size_t& bytes);
     /// A call waits until more of that object is delivered, which is complete as of that version.
-    void hold_back(std::uint32_t index, Version complete);
+    void hold_back(ObjectIndex index, Version complete);
     /// The same for all objects whose blocks were collected: together they do not fit.
     void hold_back_blocks();
     /// The call was sent: stops StateAhead of its objects, but where the state is already going.
     void stop_ahead(const OutgoingCall& call) noexcept;
     /// The same for objects that no call waits for.
     void stop_unneeded_ahead() noexcept;
-    [[nodiscard]] bool is_waited_for(std::uint32_t index) const noexcept;
+    [[nodiscard]] bool is_waited_for(ObjectIndex index) const noexcept;
     /// Nothing of its state can travel with a call: it has to be delivered first.
-    [[nodiscard]] bool must_be_delivered(std::uint32_t index, Version complete) const;
+    [[nodiscard]] bool must_be_delivered(ObjectIndex index, Version complete) const;
     /// Adds the block that brings the object from `complete` to what it is, as `bytes` counts.
     /// False: it does not fit beside the others.
-    [[nodiscard]] bool collect_block(std::uint32_t index, Version complete, std::size_t& bytes);
+    [[nodiscard]] bool collect_block(ObjectIndex index, Version complete, std::size_t& bytes);
     void keep_opens_of(const OutgoingCall& call);
-    [[nodiscard]] bool collect_first_blocks_of_outers(std::uint32_t part, std::size_t& bytes);
+    [[nodiscard]] bool collect_first_blocks_of_outers(ObjectIndex part, std::size_t& bytes);
     [[nodiscard]] std::size_t call_array_steps() const noexcept;
     /// Where the next of them goes in Scratch::body.
     [[nodiscard]] std::size_t call_blocks_end() const noexcept;
@@ -133,7 +133,7 @@ class CallSender {
     /// hidden.
     [[nodiscard]] bool is_meant(const OutgoingCall& call, const NamedObject& named) const noexcept;
     [[gnu::cold, gnu::noinline]] [[nodiscard]] bool is_leaving_behind_calls(
-        std::uint32_t index) const noexcept;
+        ObjectIndex index) const noexcept;
     [[nodiscard]] bool is_named_alive(const NamedObject& named) const noexcept;
     /// It was hidden, and so was the target: what it was then goes with the call.
     [[nodiscard]] bool is_meant_as_hidden(const OutgoingCall& call,
@@ -143,7 +143,7 @@ class CallSender {
                                      const NamedObject& named) const noexcept;
     /// Adds its block to those that go with the call, and its size to `bytes`. False: the call
     /// waits.
-    [[nodiscard]] bool collect_hidden_block(std::uint32_t index, std::size_t& bytes);
+    [[nodiscard]] bool collect_hidden_block(ObjectIndex index, std::size_t& bytes);
 
     const ObjectStore& objects_;
     ConnectionPairs& pairs_;
@@ -156,7 +156,7 @@ class CallSender {
     SendContext& context_;
     SenderSettings settings_;
     Scratch scratch_;
-    Vector<std::uint32_t> held_back_;  // objects with a StateAhead that is on; few
+    Vector<ObjectIndex> held_back_;  // objects with a StateAhead that is on; few
 };
 
 }  // namespace replayout

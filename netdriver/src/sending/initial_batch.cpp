@@ -8,7 +8,7 @@
 
 namespace replayout {
 
-void InitialBatch::add(std::uint32_t index, float order) {
+void InitialBatch::add(ObjectIndex index, float order) {
     REPLAYOUT_ASSERT(state_ == State::Before);
     candidates_.push_back({order, index});
     waiting_.insert(index);
@@ -22,9 +22,9 @@ void InitialBatch::begin() {
     std::make_heap(candidates_.begin(), candidates_.end(), std::greater<>());
 }
 
-std::uint32_t InitialBatch::next() noexcept {
+ObjectIndex InitialBatch::next() noexcept {
     while (!candidates_.empty()) {
-        const std::uint32_t index = candidates_.front().index;
+        const ObjectIndex index = candidates_.front().index;
         if (waiting_.test(index)) {
             return index;
         }
@@ -35,8 +35,8 @@ std::uint32_t InitialBatch::next() noexcept {
 }
 
 void InitialBatch::take_sent(std::size_t place) noexcept {
-    whole_.erase(sent_[place].id.index);
-    pieces_.erase(sent_[place].id.index);
+    whole_.erase(slot_of(sent_[place].id));
+    pieces_.erase(slot_of(sent_[place].id));
     sent_[place] = sent_.back();
     sent_.pop_back();
 }

@@ -40,8 +40,8 @@ class InitialBatch {
     /// An object with its parts is opened after all for which `order` is less, and of those for
     /// which it is the same after all of a lower index. `order` is the square of a distance, or
     /// negative.
-    void add(std::uint32_t index, float order);
-    void add_part(std::uint32_t index) { waiting_.insert(index); }
+    void add(ObjectIndex index, float order);
+    void add_part(ObjectIndex index) { waiting_.insert(index); }
     void begin();
 
     // Sending
@@ -49,9 +49,9 @@ class InitialBatch {
     /// Objects and parts that wait to be opened.
     [[nodiscard]] const BitRow& waiting() const noexcept { return waiting_; }
     /// The object that is to be opened next, or BitRow::no_bit.
-    [[nodiscard]] std::uint32_t next() noexcept;
+    [[nodiscard]] ObjectIndex next() noexcept;
     /// It waits no more: it is about to be opened, or goes.
-    void release(std::uint32_t index) noexcept { waiting_.erase(index); }
+    void release(ObjectIndex index) noexcept { waiting_.erase(index); }
 
     struct Sent {
         NetObjectId id;
@@ -63,19 +63,19 @@ class InitialBatch {
         Whole,   ///< that was everything, and is there
         Pieces,  ///< by and by: in parts, or again after a loss
     };
-    [[nodiscard]] Arrival arrival(std::uint32_t index) const noexcept {
+    [[nodiscard]] Arrival arrival(ObjectIndex index) const noexcept {
         return pieces_.test(index)  ? Arrival::Pieces
                : whole_.test(index) ? Arrival::Whole
                                     : Arrival::None;
     }
-    void came_whole(std::uint32_t index) { whole_.insert(index); }
-    void comes_in_pieces(std::uint32_t index) { pieces_.insert(index); }
+    void came_whole(ObjectIndex index) { whole_.insert(index); }
+    void comes_in_pieces(ObjectIndex index) { pieces_.insert(index); }
     /// What was released to be opened, and may not be there; whoever finds out takes it away.
     [[nodiscard]] const Vector<Sent>& sent() const noexcept { return sent_; }
     void add_sent(const Sent& object) { sent_.push_back(object); }
     /// The object that was added last found no room: it waits again, and is the next one.
     void take_back_last() {
-        waiting_.insert(sent_.back().id.index);
+        waiting_.insert(slot_of(sent_.back().id));
         sent_.pop_back();
     }
     /// The last one takes its place.
@@ -88,7 +88,7 @@ class InitialBatch {
   private:
     struct Candidate {
         float order = 0;
-        std::uint32_t index = 0;
+        ObjectIndex index{};
 
         friend bool operator>(const Candidate& left, const Candidate& right) noexcept {
             return left.order != right.order ? left.order > right.order : left.index > right.index;

@@ -18,7 +18,7 @@ bool InitialBatchSender::open(std::uint32_t opens) {
 bool InitialBatchSender::open_next(std::uint32_t opens) {
     const std::uint64_t end = parts_.stats.channels_opened + opens;
     while (parts_.stats.channels_opened < end) {
-        const std::uint32_t index = batch_.next();
+        const ObjectIndex index = batch_.next();
         if (index == BitRow::no_bit) {
             return true;
         }
@@ -39,8 +39,8 @@ bool InitialBatchSender::open_next(std::uint32_t opens) {
     return true;
 }
 
-void InitialBatchSender::release(std::uint32_t root) {
-    parts_.objects.for_each_in_family(root, [this](std::uint32_t index) {
+void InitialBatchSender::release(ObjectIndex root) {
+    parts_.objects.for_each_in_family(root, [this](ObjectIndex index) {
         if (!batch_.waiting().test(index)) {
             return;
         }
@@ -58,7 +58,7 @@ void InitialBatchSender::release(std::uint32_t root) {
 // share of new objects.
 void InitialBatchSender::take_back(std::size_t sent_before) {
     while (batch_.sent().size() > sent_before) {
-        const std::uint32_t index = batch_.sent().back().id.index;
+        const ObjectIndex index = slot_of(batch_.sent().back().id);
         parts_.pairs.pending().clear(index);
         batch_.take_back_last();
     }
@@ -77,7 +77,7 @@ bool InitialBatchSender::is_over() {
 }
 
 bool InitialBatchSender::has_sent(const InitialBatch::Sent& object) {
-    const std::uint32_t index = object.id.index;
+    const ObjectIndex index = slot_of(object.id);
     if (!parts_.objects.contains(object.id) || parts_.pairs.dormancy().is_resting(index)) {
         return true;  // it is not to have it any more, or had it all
     }
@@ -116,7 +116,7 @@ void InitialBatchSender::note_first_block_of_batch(const SentRecord& record, boo
     }
 }
 
-void InitialBatchSender::note_first_value(std::uint32_t index) {
+void InitialBatchSender::note_first_value(ObjectIndex index) {
     // An object that begins with nothing but values too large for a packet has no first block.
     if (is_sending() && batch_.arrival(index) == InitialBatch::Arrival::None) {
         batch_.comes_in_pieces(index);

@@ -75,9 +75,9 @@ class InitialBatchSender {
         }
     }
     /// A value of the object that travels reliably was delivered.
-    void note_first_value(std::uint32_t index);
+    void note_first_value(ObjectIndex index);
     /// The object's open was lost, so the client threw its first block away.
-    void note_lost_open(std::uint32_t index) {
+    void note_lost_open(ObjectIndex index) {
         if (is_sending()) {
             batch_.comes_in_pieces(index);
         }
@@ -89,7 +89,7 @@ class InitialBatchSender {
     }
     [[nodiscard]] bool open_next(std::uint32_t opens);
     /// Makes an object pending, with its parts.
-    void release(std::uint32_t root);
+    void release(ObjectIndex root);
     /// Undoes release() for all objects after the first `sent_before`.
     void take_back(std::size_t sent_before);
     [[nodiscard]] bool has_sent(const InitialBatch::Sent& object);

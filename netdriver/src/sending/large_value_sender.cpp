@@ -15,58 +15,58 @@ LargeValueSender::LargeValueSender(const PropertyParts& parts, const NetConfig& 
                                    MemoryResource* resource)
     : parts_(parts), config_(config), resource_(resource) {}
 
-LargeValue LargeValueSender::send(std::uint32_t index, const OwedVersions& position,
+LargeValue LargeValueSender::send(PairRef ref, const OwedVersions& position,
                                   const RepRange& handles, bool is_initial) {
-    const PairExtra* const extra = parts_.pairs.find_extra(index);
+    const PairExtra* const extra = parts_.pairs.find_extra(ref.index);
     if (extra != nullptr && !extra->ahead.may_begin_values()) {
         return LargeValue::Owed;  // others that wait keep their turn, which ends with the round
     }
-    return send_reliably(index, position, handles, is_initial);
+    return send_reliably(ref, position, handles, is_initial);
 }
 
-LargeValue LargeValueSender::send_reliably(std::uint32_t index, const OwedVersions& position,
+LargeValue LargeValueSender::send_reliably(PairRef ref, const OwedVersions& position,
                                            const RepRange& handles, bool is_initial) {
-    ChangelistState& state = parts_.objects.at(index)->changelist_state();
-    const ChangeMask only = owed_within(index, handles);
+    ChangelistState& state = ref.state();
+    const ChangeMask only = owed_within(ref, handles);
     const std::size_t byte_count = measure_block(state, position, only, parts_.context);
     if (byte_count > config_.bunch_bytes_max) {
-        leave_out_over_limit(index, only, position);
+        leave_out_over_limit(ref, only, position);
         return LargeValue::Sent;
     }
     const std::uint32_t fragments = parts_.packets.reliable().fragment_count(byte_count);
-    if (bunch_count(parts_.pairs[index]) + fragments + 1 >= bunch_count_max) {
+    if (bunch_count(parts_.pairs[ref.index]) + fragments + 1 >= bunch_count_max) {
         return LargeValue::Owed;  // one is left for the close, and one for a message
     }
-    if (!takes_turn(index, byte_count)) {
-        parts_.values.turns().wait(index, fragments);
+    if (!takes_turn(ref.index, byte_count)) {
+        parts_.values.turns().wait(ref.index, fragments);
         return LargeValue::Waiting;
     }
     Vector<std::byte> payload(byte_count, Allocator<std::byte>(resource_));
-    const SendResult result = encode(index, position, only, payload);
+    const SendResult result = encode(ref, position, only, payload);
     if (result == SendResult::DoesNotFit) {
-        leave_out_over_limit(index, only, position);
+        leave_out_over_limit(ref, only, position);
         return LargeValue::Sent;
     }
-    parts_.values.note_sent(index, handles, position);
+    parts_.values.note_sent(ref, handles, position);
     if (result == SendResult::Nothing) {
         return LargeValue::Sent;  // left out
     }
-    if (DeltaStates* deltas = parts_.pairs.deltas_of(index)) {
+    if (DeltaStates* deltas = parts_.pairs.deltas_of(ref)) {
         deltas->value_sent(parts_.context.scratch.deltas);
     }
-    const std::uint32_t count = queue(index, handles, payload);
-    PairExtra& extra = parts_.pairs.extra_of(index);
-    const Version held = parts_.records.owed_of(index, position, handles).after;
+    const std::uint32_t count = queue(ref.index, handles, payload);
+    PairExtra& extra = parts_.pairs.extra_of(ref.index);
+    const Version held = parts_.records.owed_of(ref.index, position, handles).after;
     extra.paused.add(handles, state.version(), count, extra.waited_since, is_initial, held);
     if (PairValidator* validator = parts_.pairs.validator()) {
-        validator->value_queued(index, handles, count, payload);
+        validator->value_queued(ref.index, handles, count, payload);
     }
-    parts_.pairs.edit(index).send_part();  // until it is delivered, the pair is not exact
+    parts_.pairs.edit(ref.index).send_part();  // until it is delivered, the pair is not exact
     count_block(payload.size(), BlockMiss::TooLarge, parts_.context);
     return LargeValue::Sent;
 }
 
-bool LargeValueSender::takes_turn(std::uint32_t index, std::size_t byte_count) {
+bool LargeValueSender::takes_turn(ObjectIndex index, std::size_t byte_count) {
     ValueTurns& turns = parts_.values.turns();
     const bool has_room =
         turns.is_promised(index)
@@ -80,15 +80,15 @@ bool LargeValueSender::takes_turn(std::uint32_t index, std::size_t byte_count) {
     return true;
 }
 
-SendResult LargeValueSender::encode(std::uint32_t index, const OwedVersions& position,
+SendResult LargeValueSender::encode(PairRef ref, const OwedVersions& position,
                                     const ChangeMask& handles, Vector<std::byte>& payload) {
-    ChangelistState& state = parts_.objects.at(index)->changelist_state();
     // A message earns its own.
     const ValueScope steps(parts_.context.array_steps_left,
                            std::numeric_limits<std::size_t>::max());
     while (true) {
         BitWriter writer({payload.data(), payload.size()});
-        const SendResult result = send_properties(state, position, handles, writer, parts_.context);
+        const SendResult result =
+            send_properties(ref.state(), position, handles, writer, parts_.context);
         if (result != SendResult::DoesNotFit) {
             payload.resize(writer.byte_count());
             return result;
@@ -101,10 +101,10 @@ SendResult LargeValueSender::encode(std::uint32_t index, const OwedVersions& pos
     }
 }
 
-std::uint32_t LargeValueSender::queue(std::uint32_t index, const RepRange& handles,
+std::uint32_t LargeValueSender::queue(ObjectIndex index, const RepRange& handles,
                                       std::span<const std::byte> message) {
     BunchHeader header;
-    header.channel = ObjectStore::channel_of(index);
+    header.channel = channel_of(index);
     PairExtra& extra = parts_.pairs.extra_of(index);
     const std::uint32_t count = queue_bunch(parts_.packets.reliable(), parts_.pairs.edit(index),
                                             header, extra.next_sequence, message,
@@ -114,33 +114,30 @@ std::uint32_t LargeValueSender::queue(std::uint32_t index, const RepRange& handl
     return count;
 }
 
-std::size_t LargeValueSender::bytes_of(std::uint32_t index, const OwedVersions& position,
+std::size_t LargeValueSender::bytes_of(PairRef ref, const OwedVersions& position,
                                        const RepRange& handles) const {
-    return measure_block(parts_.objects.at(index)->changelist_state(), position,
-                         owed_within(index, handles), parts_.context);
+    return measure_block(ref.state(), position, owed_within(ref, handles), parts_.context);
 }
 
-void LargeValueSender::leave_out_over_limit(std::uint32_t index, const ChangeMask& handles,
+void LargeValueSender::leave_out_over_limit(PairRef ref, const ChangeMask& handles,
                                             const OwedVersions& position) {
     ++parts_.context.counters.values_over_limit;
-    const NetworkObjectInfo& info = *parts_.objects.at(index);
-    const RepLayout& layout = info.changelist_state().layout();
-    const ParentIndex parent =
-        info.changelist_state().conditions().parent_of(RepHandle{handles.next(0) + 1});
+    const RepLayout& layout = ref.layout();
+    const ParentIndex parent = ref.state().conditions().parent_of(RepHandle{handles.next(0) + 1});
     log(LogLevel::Error,
         "property \"" + std::string(layout.parents()[parent.value].property->name) +
-            "\" of object " + std::to_string(info.guid().value) + " of class \"" +
+            "\" of object " + std::to_string(ref.object.guid().value) + " of class \"" +
             std::string(layout.type().name()) + "\" takes more than NetConfig::bunch_bytes_max (" +
             std::to_string(config_.bunch_bytes_max) +
             " bytes), so it is not sent: raise that, or lower the limits of the property");
     for (std::uint32_t bit = handles.next(0); bit < handles.bit_count();
          bit = handles.next(bit + 1)) {
         const RepHandle left_out{bit + 1};
-        parts_.values.note_left_out(index, {&left_out, 1}, position);
+        parts_.values.note_left_out(ref, {&left_out, 1}, position);
     }
 }
 
-void LargeValueSender::take_back_hidden(std::uint32_t index) {
+void LargeValueSender::take_back_hidden(ObjectIndex index) {
     const PairExtra* extra = parts_.pairs.find_extra(index);
     if (extra == nullptr || extra->paused.is_empty()) {
         return;
@@ -158,10 +155,10 @@ void LargeValueSender::take_back_hidden(std::uint32_t index) {
     });
 }
 
-ChangeMask LargeValueSender::owed_within(std::uint32_t index, const RepRange& handles) const {
+ChangeMask LargeValueSender::owed_within(PairRef ref, const RepRange& handles) const {
     const ChangeMask& owed = parts_.context.scratch.owed;
     ChangeMask only(resource_);
-    only.reset(parts_.objects.at(index)->changelist_state().layout().handle_count());
+    only.reset(ref.layout().handle_count());
     for (std::uint32_t handle = handles.handle_begin; handle < handles.handle_end; ++handle) {
         if (owed.test(handle - 1)) {
             only.set(handle - 1);

@@ -35,33 +35,32 @@ class LargeValueSender {
 
     /// Sends what is owed (SendScratch::owed) of `handles`, unless a call waits for the object.
     /// `is_initial`: with all that is sent only at first.
-    [[nodiscard]] LargeValue send(std::uint32_t index, const OwedVersions& position,
+    [[nodiscard]] LargeValue send(PairRef ref, const OwedVersions& position,
                                   const RepRange& handles, bool is_initial);
     /// The same, whatever waits for the object, and whatever the size of the values.
-    [[nodiscard]] LargeValue send_reliably(std::uint32_t index, const OwedVersions& position,
+    [[nodiscard]] LargeValue send_reliably(PairRef ref, const OwedVersions& position,
                                            const RepRange& handles, bool is_initial);
     /// Returns how many bytes a block with what is owed of `handles` takes.
-    [[nodiscard]] std::size_t bytes_of(std::uint32_t index, const OwedVersions& position,
+    [[nodiscard]] std::size_t bytes_of(PairRef ref, const OwedVersions& position,
                                        const RepRange& handles) const;
     /// Values that are under way, and that the client may not see any more: no byte of them is sent
     /// from now on.
-    void take_back_hidden(std::uint32_t index);
+    void take_back_hidden(ObjectIndex index);
 
   private:
     /// Returns the owed handles that lie within `handles`.
-    [[nodiscard]] ChangeMask owed_within(std::uint32_t index, const RepRange& handles) const;
+    [[nodiscard]] ChangeMask owed_within(PairRef ref, const RepRange& handles) const;
     /// Whether its turn has come, and there is room. If not, the value waits for both.
-    [[nodiscard]] bool takes_turn(std::uint32_t index, std::size_t byte_count);
+    [[nodiscard]] bool takes_turn(ObjectIndex index, std::size_t byte_count);
     /// Writes `handles` into `payload`, which grows as far as a message may. DoesNotFit: they are
     /// larger.
-    [[nodiscard]] SendResult encode(std::uint32_t index, const OwedVersions& position,
+    [[nodiscard]] SendResult encode(PairRef ref, const OwedVersions& position,
                                     const ChangeMask& handles, Vector<std::byte>& payload);
     /// Queues the message. Returns how many bunches it takes.
-    std::uint32_t queue(std::uint32_t index, const RepRange& handles,
+    std::uint32_t queue(ObjectIndex index, const RepRange& handles,
                         std::span<const std::byte> message);
     /// The client is not sent these, which are larger than any message may be.
-    void leave_out_over_limit(std::uint32_t index, const ChangeMask& handles,
-                              const OwedVersions& position);
+    void leave_out_over_limit(PairRef ref, const ChangeMask& handles, const OwedVersions& position);
 
     PropertyParts parts_;
     const NetConfig& config_;

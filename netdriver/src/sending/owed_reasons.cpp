@@ -3,8 +3,7 @@
 
 namespace replayout {
 
-OwedReason OwedReasons::reason_of(std::uint32_t index,
-                                  const PriorityInputs& inputs) const noexcept {
+OwedReason OwedReasons::reason_of(ObjectIndex index, const PriorityInputs& inputs) const noexcept {
     if (parts_.pairs.dormancy().irrelevant.test(index)) {
         return OwedReason::NotRelevant;
     }
@@ -36,7 +35,7 @@ OwedReason OwedReasons::reason_of(std::uint32_t index,
                                                           : OwedReason::Nothing;
 }
 
-OwedReason OwedReasons::pending_reason(std::uint32_t index,
+OwedReason OwedReasons::pending_reason(ObjectIndex index,
                                        const PriorityInputs& inputs) const noexcept {
     const ChannelState state = channel_state(parts_.pairs[index]);
     const bool is_new = state == ChannelState::Closed;

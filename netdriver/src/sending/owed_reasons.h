@@ -36,11 +36,11 @@ class OwedReasons {
 
     explicit OwedReasons(const Parts& parts) noexcept : parts_(parts) {}
 
-    [[nodiscard]] OwedReason reason_of(std::uint32_t index,
+    [[nodiscard]] OwedReason reason_of(ObjectIndex index,
                                        const PriorityInputs& inputs) const noexcept;
 
   private:
-    [[nodiscard]] OwedReason pending_reason(std::uint32_t index,
+    [[nodiscard]] OwedReason pending_reason(ObjectIndex index,
                                             const PriorityInputs& inputs) const noexcept;
 
     Parts parts_;

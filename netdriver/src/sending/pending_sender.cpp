@@ -17,14 +17,14 @@ bool PendingSender::replicate(const PriorityInputs& inputs) {
     if (parts_.packets.bandwidth().is_capped()) {
         return replicate_by_priority(inputs);
     }
-    const std::uint32_t first = std::exchange(first_index_, 0);
-    return replicate_slots(first, parts_.objects.slot_count()) &&
-           (first == 0 || replicate_slots(0, first));
+    const ObjectIndex first = std::exchange(first_index_, {});
+    return replicate_slots(first, ObjectIndex{parts_.objects.slot_count()}) &&
+           (first == ObjectIndex{} || replicate_slots({}, first));
 }
 
-bool PendingSender::replicate_slots(std::uint32_t begin, std::uint32_t end) {
-    for (std::uint32_t index = parts_.pairs.pending().next(begin); index < end;
-         index = parts_.pairs.pending().next(index + 1)) {
+bool PendingSender::replicate_slots(ObjectIndex begin, ObjectIndex end) {
+    for (ObjectIndex index = parts_.pairs.pending().next(begin); index < end;
+         index = parts_.pairs.pending().after(index)) {
         if (parts_.objects.at(index) == nullptr) {
             parts_.pairs.pending().clear(index);
             continue;
@@ -40,17 +40,17 @@ bool PendingSender::replicate_slots(std::uint32_t begin, std::uint32_t end) {
 bool PendingSender::replicate_by_priority(const PriorityInputs& inputs) {
     const BitRow& pending = parts_.pairs.pending();
     const UpdateCalendar& calendar = inputs.calendar;
-    const auto band = [&](std::uint32_t index) {
+    const auto band = [&](ObjectIndex index) {
         return inputs.distance == 0 ? parts_.objects.band_of(index) : band_of(index, inputs);
     };
     const UpdateCalendar::Flush since = skipped_since_.value_or(calendar.flush_before());
     const TickRange flush_ticks = calendar.flush_ticks(since);
-    const auto ticks = [&](std::uint32_t index) {
+    const auto ticks = [&](ObjectIndex index) {
         return calendar.is_paced(index) ? calendar.ticks_of(index, since) : flush_ticks;
     };
     if (!order_.has_begun()) {
         order_.begin(
-            pending, [&](std::uint32_t index) { return arrival_of(index, inputs); }, band, ticks);
+            pending, [&](ObjectIndex index) { return arrival_of(index, inputs); }, band, ticks);
     }
     if (!replicate_candidates()) {
         return false;
@@ -71,7 +71,7 @@ bool PendingSender::replicate_candidates() {
 bool PendingSender::replicate_next() {
     const SendOrder::Candidate candidate = order_.take();
     prefetch_coming();
-    const std::uint32_t index = candidate.index;
+    const ObjectIndex index = candidate.index;
     // Some candidates went out with another one.
     const std::uint64_t bytes_before = parts_.packets.bytes_written();
     const SendOutcome outcome = parts_.pairs.pending().test(index)
@@ -98,13 +98,12 @@ void PendingSender::prefetch_coming() const noexcept {
     constexpr std::size_t far_steps = 8;
     constexpr std::size_t near_steps = 4;
     const ObjectStore& objects = parts_.objects;
-    if (const std::uint32_t farthest = order_.coming(farthest_steps);
-        farthest < objects.slot_count()) {
+    if (const ObjectIndex farthest = order_.coming(farthest_steps); objects.has_slot(farthest)) {
         objects.prefetch_slot(farthest);
         parts_.pairs.prefetch(farthest);
         order_.prefetch(farthest);
     }
-    if (const std::uint32_t far = order_.coming(far_steps); far < objects.slot_count()) {
+    if (const ObjectIndex far = order_.coming(far_steps); objects.has_slot(far)) {
         if (const NetworkObjectInfo* info = objects.at(far)) {
             info->changelist_state().prefetch_state();
         }
@@ -112,7 +111,7 @@ void PendingSender::prefetch_coming() const noexcept {
     if (objects.is_shared()) {
         return;  // lanes may be writing what connections share of an object
     }
-    if (const std::uint32_t near = order_.coming(near_steps); near < objects.slot_count()) {
+    if (const ObjectIndex near = order_.coming(near_steps); objects.has_slot(near)) {
         if (const NetworkObjectInfo* info = objects.at(near)) {
             const std::span<const SharedPayload> payloads =
                 info->changelist_state().shared().payloads();
@@ -120,7 +119,7 @@ void PendingSender::prefetch_coming() const noexcept {
             info->changelist_state().previous().prefetch();
         }
     }
-    if (const std::uint32_t next = order_.coming(0); next < objects.slot_count()) {
+    if (const ObjectIndex next = order_.coming(0); objects.has_slot(next)) {
         if (const NetworkObjectInfo* info = objects.at(next)) {
             for (const SharedPayload& payload : info->changelist_state().shared().payloads()) {
                 prefetch(payload.bytes.data(), 1);
@@ -133,10 +132,10 @@ void PendingSender::end_flush() {
     if (order_.has_begun()) {
         skipped_since_.reset();
     }
-    order_.end([this](std::uint32_t index) { return kind_of(index); });
+    order_.end([this](ObjectIndex index) { return kind_of(index); });
 }
 
-SendOrder::Arrival PendingSender::arrival_of(std::uint32_t index, const PriorityInputs& inputs) {
+SendOrder::Arrival PendingSender::arrival_of(ObjectIndex index, const PriorityInputs& inputs) {
     SendOrder::Arrival arrival;
     if (parts_.objects.at(index) == nullptr) {
         parts_.pairs.pending().clear(index);
@@ -155,7 +154,7 @@ SendOrder::Arrival PendingSender::arrival_of(std::uint32_t index, const Priority
     return arrival;
 }
 
-SendOrder::Kind PendingSender::kind_of(std::uint32_t index) const noexcept {
+SendOrder::Kind PendingSender::kind_of(ObjectIndex index) const noexcept {
     const SendingRepState pair = parts_.pairs[index];
     if (channel_state(pair) == ChannelState::Closed) {
         return SendOrder::Kind::New;
@@ -163,7 +162,7 @@ SendOrder::Kind PendingSender::kind_of(std::uint32_t index) const noexcept {
     return is_initial(pair) ? SendOrder::Kind::Unfinished : SendOrder::Kind::Shown;
 }
 
-std::uint32_t PendingSender::band_of(std::uint32_t index,
+std::uint32_t PendingSender::band_of(ObjectIndex index,
                                      const PriorityInputs& inputs) const noexcept {
     std::uint32_t band = parts_.objects.band_of(index);
     if (inputs.distance == 0) {
@@ -184,7 +183,7 @@ std::uint32_t PendingSender::band_of(std::uint32_t index,
     return band;
 }
 
-std::uint32_t PendingSender::step_down(std::uint32_t index,
+std::uint32_t PendingSender::step_down(ObjectIndex index,
                                        const PriorityInputs& inputs) const noexcept {
     const UpdateCalendar& calendar = inputs.calendar;
     return parts_.packets.bandwidth().is_capped()

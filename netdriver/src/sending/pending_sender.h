@@ -55,13 +55,13 @@ class PendingSender {
         }
     }
     /// Sends changes of the object in the next flush, as far as there is room.
-    void force(std::uint32_t index) {
+    void force(ObjectIndex index) {
         if (parts_.packets.bandwidth().is_capped()) {
             order_.force(index);
         }
     }
     /// Returns how far the pair steps down now.
-    [[nodiscard]] std::uint32_t step_down(std::uint32_t index,
+    [[nodiscard]] std::uint32_t step_down(ObjectIndex index,
                                           const PriorityInputs& inputs) const noexcept;
     /// Between flushes, see KeptRoom.
     void trim() { order_.trim(); }
@@ -69,23 +69,23 @@ class PendingSender {
   private:
     /// Replicates pending objects from slot `begin` to `end`. False: there is no room left, and the
     /// next flush begins where this one stopped.
-    [[nodiscard]] bool replicate_slots(std::uint32_t begin, std::uint32_t end);
+    [[nodiscard]] bool replicate_slots(ObjectIndex begin, ObjectIndex end);
     [[nodiscard]] bool replicate_by_priority(const PriorityInputs& inputs);
     /// Replicates the candidates that there are. False: there is no room left.
     [[nodiscard]] bool replicate_candidates();
     /// Replicates the next candidate. False: there is no room left.
     [[nodiscard]] bool replicate_next();
     /// Describes an object that is owed something and has no place in the order yet.
-    [[nodiscard]] SendOrder::Arrival arrival_of(std::uint32_t index, const PriorityInputs& inputs);
-    [[nodiscard]] SendOrder::Kind kind_of(std::uint32_t index) const noexcept;
-    [[nodiscard]] std::uint32_t band_of(std::uint32_t index,
+    [[nodiscard]] SendOrder::Arrival arrival_of(ObjectIndex index, const PriorityInputs& inputs);
+    [[nodiscard]] SendOrder::Kind kind_of(ObjectIndex index) const noexcept;
+    [[nodiscard]] std::uint32_t band_of(ObjectIndex index,
                                         const PriorityInputs& inputs) const noexcept;
     void prefetch_coming() const noexcept;
 
     Parts parts_;
     SendOrder order_;                                     // of a flush, with a cap
     std::optional<UpdateCalendar::Flush> skipped_since_;  // all flushes after it got to no object
-    std::uint32_t first_index_ = 0;  // where the next flush begins, without a cap
+    ObjectIndex first_index_{};  // where the next flush begins, without a cap
 };
 
 }  // namespace replayout

@@ -12,135 +12,133 @@ PropertySender::PropertySender(const PropertyParts& parts, const NetConfig& conf
       large_values_(parts, config, &memory.pairs),
       ahead_(parts, large_values_) {}
 
-SendOutcome PropertySender::replicate_properties(std::uint32_t index) {
+SendOutcome PropertySender::replicate_properties(ObjectIndex index) {
     const ObjectLock lock = parts_.objects.lock(index);
-    const ChangelistState& state = parts_.objects.at(index)->changelist_state();
+    const PairRef ref = parts_.pairs.ref(index);
     const SendingRepState pair = parts_.pairs[index];
-    if (!pair.owes_any(state.version())) {
+    if (!pair.owes_any(ref.state().version())) {
         set_initial(parts_.pairs.edit(index), false);
         parts_.pairs.pending().clear(index);
         return SendOutcome::Done;
     }
     // Most pairs are: what is rare costs them a look.
-    const bool was_plain = is_plain(state.layout(), index);
+    const bool was_plain = is_plain(ref);
     if (was_plain) {
-        const OwedVersions plain_position = position_of_plain(index, pair);
-        if (const SharedPayload* known = blocks_.find_plain_payload(state, plain_position)) {
+        const OwedVersions plain_position = position_of_plain(ref, pair);
+        if (const SharedPayload* known = blocks_.find_plain_payload(ref, plain_position)) {
             if (const std::optional<SendOutcome> outcome =
-                    copy_plain(index, plain_position, *known)) {
+                    copy_plain(ref, plain_position, *known)) {
                 return *outcome;
             }
         }
     }
-    parts_.context.delta_states = was_plain ? nullptr : parts_.pairs.deltas_of(index);
+    parts_.context.delta_states = was_plain ? nullptr : parts_.pairs.deltas_of(ref);
     if (!was_plain) {
-        if (const std::optional<SendOutcome> outcome = ahead_.replicate(index)) {
+        if (const std::optional<SendOutcome> outcome = ahead_.replicate(ref)) {
             return *outcome;
         }
         parts_.values.owe_left_out(index);
     }
     const OwedVersions position =
-        was_plain ? position_of_plain(index, pair) : parts_.records.sending_position_of(index);
-    const SharedPayload* payload = blocks_.find_payload(index, position);
+        was_plain ? position_of_plain(ref, pair) : parts_.records.sending_position_of(index);
+    const SharedPayload* payload = blocks_.find_payload(ref, position);
     if (payload == nullptr) {
-        parts_.pairs.collect_owed(index, position, parts_.context.scratch.owed);
+        parts_.pairs.collect_owed(ref, position, parts_.context.scratch.owed);
         if (!parts_.context.scratch.owed.any()) {
             // What was lost has been sent again since, or is paused and will be owed anew, or is
             // nothing that this connection may see.
-            parts_.records.skip(index);
+            parts_.records.skip(ref);
             return SendOutcome::Done;
         }
     }
     if (const std::optional<SendOutcome> outcome =
-            replicate_whole(index, position, payload, was_plain)) {
+            replicate_whole(ref, position, payload, was_plain)) {
         return *outcome;
     }
     if (payload != nullptr) {
         // It fits for others, whose open is acknowledged: their blocks carry no length.
-        parts_.pairs.collect_owed(index, position, parts_.context.scratch.owed);
+        parts_.pairs.collect_owed(ref, position, parts_.context.scratch.owed);
     }
-    return replicate_parts(index, position);
+    return replicate_parts(ref, position);
 }
 
-std::optional<SendOutcome> PropertySender::replicate_whole(std::uint32_t index,
+std::optional<SendOutcome> PropertySender::replicate_whole(PairRef ref,
                                                            const OwedVersions& position,
                                                            const SharedPayload* payload,
                                                            bool is_plain_pair) {
     for (const bool is_fresh_packet : {false, true}) {
         if (is_fresh_packet) {
-            parts_.packets.flush_full_before(index);
+            parts_.packets.flush_full_before(ref.index);
         }
         if (!parts_.packets.can_write()) {
             return SendOutcome::NoRoom;
         }
-        const SendResult result = payload != nullptr ? blocks_.write_payload(index, *payload)
-                                                     : blocks_.write_whole(index, position);
+        const SendResult result = payload != nullptr ? blocks_.write_payload(ref, *payload)
+                                                     : blocks_.write_whole(ref, position);
         if (result == SendResult::Nothing) {
-            parts_.records.skip(index);
+            parts_.records.skip(ref);
             return SendOutcome::Done;
         }
         if (result == SendResult::Whole) {
             if (is_plain_pair) {
-                record_plain(index, position);
+                record_plain(ref, position);
             } else {
-                parts_.records.add_records_of_all(parts_.records.take_owed(index, position));
+                parts_.records.add_records_of_all(parts_.records.take_owed(ref, position));
             }
-            parts_.pairs.pending().clear(index);
+            parts_.pairs.pending().clear(ref.index);
             return SendOutcome::Done;
         }
     }
     return std::nullopt;
 }
 
-bool PropertySender::is_plain(const RepLayout& layout, std::uint32_t index) const {
+bool PropertySender::is_plain(PairRef ref) const {
+    const RepLayout& layout = ref.layout();
     return !layout.needs_held_version() && !layout.has_delta_structs() &&
-           layout.conditions().is_trivial() && parts_.pairs.find_extra(index) == nullptr;
+           layout.conditions().is_trivial() && parts_.pairs.find_extra(ref.index) == nullptr;
 }
 
-OwedVersions PropertySender::position_of_plain(std::uint32_t index,
-                                               const SendingRepState& pair) const {
+OwedVersions PropertySender::position_of_plain(PairRef ref, const SendingRepState& pair) const {
     OwedVersions position(pair);
     position.is_exact =
-        parts_.objects.at(index)->changelist_state().is_any_back(pair.sent_version) &&
-        parts_.pairs.has_arrived(index);
+        ref.state().is_any_back(pair.sent_version) && parts_.pairs.has_arrived(ref.index);
     return position;
 }
 
-std::optional<SendOutcome> PropertySender::copy_plain(std::uint32_t index,
-                                                      const OwedVersions& position,
+std::optional<SendOutcome> PropertySender::copy_plain(PairRef ref, const OwedVersions& position,
                                                       const SharedPayload& payload) {
     for (const bool is_fresh_packet : {false, true}) {
         if (is_fresh_packet) {
-            parts_.packets.flush_full_before(index);
+            parts_.packets.flush_full_before(ref.index);
         }
         if (!parts_.packets.can_write()) {
             return SendOutcome::NoRoom;
         }
-        if (blocks_.write_payload(index, payload) == SendResult::Whole) {
-            record_plain(index, position);
-            parts_.pairs.pending().clear(index);
+        if (blocks_.write_payload(ref, payload) == SendResult::Whole) {
+            record_plain(ref, position);
+            parts_.pairs.pending().clear(ref.index);
             return SendOutcome::Done;
         }
     }
     return std::nullopt;
 }
 
-void PropertySender::record_plain(std::uint32_t index, const OwedVersions& position) {
-    SendingRepState& pair = parts_.pairs.edit(index);
+void PropertySender::record_plain(PairRef ref, const OwedVersions& position) {
+    SendingRepState& pair = parts_.pairs.edit(ref.index);
     const bool was_initial = is_initial(pair);
-    (void)pair.send(parts_.objects.at(index)->changelist_state().version());
+    (void)pair.send(ref.state().version());
     set_initial(pair, false);
     const VersionInterval sent{position.sent_version, pair.sent_version};
     parts_.packets.sent().add_record(
-        {index, was_initial, false, false, {hull(sent, position.lost), RepRange()}});
+        {ref.index, was_initial, false, false, {hull(sent, position.lost), RepRange()}});
 }
 
-SendOutcome PropertySender::replicate_parts(std::uint32_t index, OwedVersions position) {
-    parts_.records.restart_arrays(index, position);
-    const bool had_place = parts_.pairs.placed().test(index);  // what is owed anew has none
-    const RepCursor begin = take_rest(index);
-    const TakenOfPair taken = parts_.records.take_owed(index, position);
-    parts_.pairs.pending().clear(index);
+SendOutcome PropertySender::replicate_parts(PairRef ref, OwedVersions position) {
+    parts_.records.restart_arrays(ref, position);
+    const bool had_place = parts_.pairs.placed().test(ref.index);  // what is owed anew has none
+    const RepCursor begin = take_rest(ref);
+    const TakenOfPair taken = parts_.records.take_owed(ref, position);
+    parts_.pairs.pending().clear(ref.index);
     parts_.records.return_unsent_before(taken, begin);
     RepCursor cursor = begin;
     SendResult result = SendResult::Part;
@@ -154,12 +152,12 @@ SendOutcome PropertySender::replicate_parts(std::uint32_t index, OwedVersions po
             return SendOutcome::NoRoom;
         }
         RepRange range{1, 1};  // of Nothing
-        result = blocks_.write_part(index, position, cursor, range);
+        result = blocks_.write_part(ref, position, cursor, range);
         if (result == SendResult::Nothing) {
             break;
         }
         if (result == SendResult::ValueTooLarge) {
-            const LargeValue outcome = large_values_.send(index, position, range, taken.is_initial);
+            const LargeValue outcome = large_values_.send(ref, position, range, taken.is_initial);
             if (outcome == LargeValue::Owed) {
                 parts_.records.return_unsent(taken, range);
             } else if (outcome == LargeValue::Waiting) {
@@ -177,8 +175,8 @@ SendOutcome PropertySender::replicate_parts(std::uint32_t index, OwedVersions po
 
 // If all of an object changes in each tick and a flush has room for a part of it, the values after
 // that part would never be sent if each flush began with the first value.
-RepCursor PropertySender::take_rest(std::uint32_t index) {
-    PairExtra* const extra = parts_.pairs.find_extra(index);
+RepCursor PropertySender::take_rest(PairRef ref) {
+    PairExtra* const extra = parts_.pairs.find_extra(ref.index);
     if (extra == nullptr) {
         return {};
     }
@@ -191,7 +189,7 @@ RepCursor PropertySender::take_rest(std::uint32_t index) {
     begin.element = bit + 1 == begin.handle.value ? begin.element : 0;
     // More of an atomic group may be owed now than when the rest was left: it begins with the
     // group.
-    const RepLayout& layout = parts_.objects.at(index)->changelist_state().layout();
+    const RepLayout& layout = ref.layout();
     const RepGroup* const group = layout.find_group(layout.root(), begin.handle);
     if (group != nullptr) {
         begin.handle = RepHandle{group->handle_begin};
@@ -202,11 +200,11 @@ RepCursor PropertySender::take_rest(std::uint32_t index) {
 void PropertySender::keep_rest(const TakenOfPair& taken, const RepCursor& begin,
                                const RepCursor& rest, bool had_place) {
     parts_.records.return_unsent_from(taken, rest);
-    parts_.pairs.extra_of(taken.index).rest = rest;
+    parts_.pairs.extra_of(taken.pair.index).rest = rest;
     if (had_place && (rest.handle > begin.handle || rest.element > begin.element)) {
         // The rest keeps the place that the object had; else it waits for its next turn, as others
         // would wait for it for ever.
-        parts_.pairs.placed().insert(taken.index);
+        parts_.pairs.placed().insert(taken.pair.index);
     }
 }
 

@@ -39,32 +39,30 @@ class PropertySender {
 
     /// Sends what the pair owes, of an object whose channel is open or about to be. The pair is
     /// then no longer pending, unless the window has no room.
-    [[nodiscard]] SendOutcome replicate_properties(std::uint32_t index);
+    [[nodiscard]] SendOutcome replicate_properties(ObjectIndex index);
     [[nodiscard]] BlockWriter& blocks() noexcept { return blocks_; }
     /// Values too large for a packet that are under way, and that the client may not see any more:
     /// no byte of them is sent from now on.
-    void take_back_hidden_values(std::uint32_t index) { large_values_.take_back_hidden(index); }
+    void take_back_hidden_values(ObjectIndex index) { large_values_.take_back_hidden(index); }
 
   private:
     /// Whether nothing rare is kept of the pair, and what it is owed depends on versions alone.
-    [[nodiscard]] bool is_plain(const RepLayout& layout, std::uint32_t index) const;
-    [[nodiscard]] OwedVersions position_of_plain(std::uint32_t index,
-                                                 const SendingRepState& pair) const;
+    [[nodiscard]] bool is_plain(PairRef ref) const;
+    [[nodiscard]] OwedVersions position_of_plain(PairRef ref, const SendingRepState& pair) const;
     /// Sends a payload to a plain pair. Nothing: it does not fit into a packet.
-    [[nodiscard]] std::optional<SendOutcome> copy_plain(std::uint32_t index,
-                                                        const OwedVersions& position,
+    [[nodiscard]] std::optional<SendOutcome> copy_plain(PairRef ref, const OwedVersions& position,
                                                         const SharedPayload& payload);
     /// A block was written with all that is owed.
-    void record_plain(std::uint32_t index, const OwedVersions& position);
+    void record_plain(PairRef ref, const OwedVersions& position);
     /// Sends all that is owed in one block, that of `payload` if there is one. Nothing: it does not
     /// fit into a packet.
-    [[nodiscard]] std::optional<SendOutcome> replicate_whole(std::uint32_t index,
+    [[nodiscard]] std::optional<SendOutcome> replicate_whole(PairRef ref,
                                                              const OwedVersions& position,
                                                              const SharedPayload* payload,
                                                              bool is_plain_pair);
-    [[nodiscard]] SendOutcome replicate_parts(std::uint32_t index, OwedVersions position);
+    [[nodiscard]] SendOutcome replicate_parts(PairRef ref, OwedVersions position);
     /// Where the next parts begin: at the first one that found no room the last time.
-    [[nodiscard]] RepCursor take_rest(std::uint32_t index);
+    [[nodiscard]] RepCursor take_rest(PairRef ref);
     /// The parts from `rest` on found no room. `had_place`: a SendOrder knew the object's place
     /// before anything of it was owed anew (ConnectionPairs::placed()).
     void keep_rest(const TakenOfPair& taken, const RepCursor& begin, const RepCursor& rest,

@@ -18,7 +18,7 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& p
       pairs_(objects, settings.changes, packets, settings.peer, memory),
       changes_(settings.changes),
       values_(objects, pairs_, context, memory),
-      records_(objects, pairs_, values_, packets, context, memory),
+      records_(pairs_, values_, packets, context, memory),
       properties_({objects, pairs_, values_, records_, packets, context}, settings.config, body_,
                   memory),
       roles_(objects, pairs_, packets, settings.peer, memory),
@@ -48,7 +48,7 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& p
 void ReplicationSender::set_is_replay(bool is_replay) {
     stir();
     pairs_.set_is_replay(is_replay);
-    for (std::uint32_t index = 0; index < objects_.slot_count(); ++index) {
+    for (ObjectIndex index{}; objects_.has_slot(index); ++index) {
         if (objects_.at(index) != nullptr) {
             take_back_hidden_values(index);
         }
@@ -199,7 +199,7 @@ void ReplicationSender::send_what_is_left(const PriorityInputs& inputs) {
 
 void ReplicationSender::send_waiting_values() {
     // At once, and not in their objects' turn: where that did not come, so would their own be over.
-    values_.begin_turns(packets_.value_room(), [this](std::uint32_t index) {
+    values_.begin_turns(packets_.value_room(), [this](ObjectIndex index) {
         return replicator_.replicate_actor(index) != SendOutcome::NoRoom;
     });
 }
@@ -267,20 +267,20 @@ void ReplicationSender::skip_objects(const PriorityInputs& inputs) noexcept {
     decline_bundles();
 }
 
-OwedReason ReplicationSender::owed_reason(std::uint32_t index,
+OwedReason ReplicationSender::owed_reason(ObjectIndex index,
                                           const PriorityInputs& inputs) const noexcept {
     const OwedReasons reasons({objects_, pairs_, values_, channels_, packets_,
                                initial_batch_.batch(), pending_sender_, last_flush_});
     return reasons.reason_of(index, inputs);
 }
 
-void ReplicationSender::exclude(std::uint32_t index, ChannelCloseReason reason) {
+void ReplicationSender::exclude(ObjectIndex index, ChannelCloseReason reason) {
     object_removed(index, reason);
     pairs_.dormancy().irrelevant.insert(index);
     pairs_.pending().erase(index);  // a call may have woken it for this client just before
 }
 
-void ReplicationSender::object_removed(std::uint32_t index, ChannelCloseReason reason) {
+void ReplicationSender::object_removed(ObjectIndex index, ChannelCloseReason reason) {
     stir();
     leaving_channels_.forget(index);
     channels_.close_object(index, reason);

@@ -98,7 +98,7 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     void trim() { trim_all(pending_sender_, replicator_); }
     void decline_bundles() { bundle_sender_.decline(changes_); }
     /// The object of that slot is something else to this connection from now on than it was.
-    void facts_changed(std::uint32_t index, const ObjectFacts& before, const ObjectFacts& after) {
+    void facts_changed(ObjectIndex index, const ObjectFacts& before, const ObjectFacts& after) {
         if (is_frozen(index)) {
             channels_.freeze_role(index, before);
             return;
@@ -108,8 +108,7 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
         roles_.facts_changed(index, before, after);
     }
     /// A property of that object, of condition Dynamic, is about to be of condition `after`.
-    void dynamic_condition_changed(std::uint32_t index, ParentIndex parent,
-                                   LifetimeCondition after) {
+    void dynamic_condition_changed(ObjectIndex index, ParentIndex parent, LifetimeCondition after) {
         if (is_frozen(index)) {
             return;
         }
@@ -117,7 +116,7 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
         pairs_.dynamic_condition_changed(index, parent, after);
     }
     /// After that: of what the client may not see any more nothing goes out.
-    void take_back_hidden_values(std::uint32_t index) {
+    void take_back_hidden_values(ObjectIndex index) {
         stir();
         properties_.take_back_hidden_values(index);
     }
@@ -129,18 +128,18 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     void set_is_replay(bool is_replay);
 
     /// The client loses the object as soon as the calls of its family have arrived.
-    void leave_behind_calls(std::uint32_t index, ChannelCloseReason reason) {
+    void leave_behind_calls(ObjectIndex index, ChannelCloseReason reason) {
         stir();
         initial_batch_.batch().release(index);  // a call may have opened it before its turn
         leaving_channels_.leave(index, reason);
     }
     /// The object of that slot is compared outside of a flush, so it has two versions in the next.
-    void leave_bundles(std::uint32_t index) {
+    void leave_bundles(ObjectIndex index) {
         stir();
         pairs_.grow();
         (void)pairs_.edit(index);
     }
-    [[nodiscard]] bool is_leaving(std::uint32_t index) const noexcept {
+    [[nodiscard]] bool is_leaving(ObjectIndex index) const noexcept {
         return pairs_.dormancy().leaving.test(index);
     }
     /// In each flush, before anything is sent: closes the channels of objects that need not wait
@@ -152,15 +151,15 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
         return leaving_channels_.close_ready();
     }
     /// The client loses an object that stays for others.
-    void exclude(std::uint32_t index, ChannelCloseReason reason);
+    void exclude(ObjectIndex index, ChannelCloseReason reason);
     /// The object of that slot is about to be removed.
-    void object_removed(std::uint32_t index, ChannelCloseReason reason);
+    void object_removed(ObjectIndex index, ChannelCloseReason reason);
     /// Nothing of a torn off object is under way, or to be sent.
-    [[nodiscard]] bool is_torn_off(std::uint32_t index) const noexcept {
+    [[nodiscard]] bool is_torn_off(ObjectIndex index) const noexcept {
         return dormant_channels_.is_torn_off(index);
     }
     /// The client has it, or is being sent it.
-    [[nodiscard]] bool has_object(std::uint32_t index) const noexcept {
+    [[nodiscard]] bool has_object(ObjectIndex index) const noexcept {
         return pairs_.has_object(index);
     }
     [[nodiscard]] const PairDormancy& dormancy() const noexcept { return pairs_.dormancy(); }
@@ -195,7 +194,7 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     [[nodiscard]] bool is_initial_batch_over() { return initial_batch_.is_over(); }
 
     /// Sends changes of the object in the next flush, as far as there is room.
-    void force(std::uint32_t index) { pending_sender_.force(index); }
+    void force(ObjectIndex index) { pending_sender_.force(index); }
 
     /// What there is to send, for the shares of the connection's cap.
     void tell_wanted() noexcept;
@@ -214,10 +213,10 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     /// Instead: what goes before all objects found no room.
     void skip_objects(const PriorityInputs& inputs) noexcept;
     /// Why the client does not have all of the object.
-    [[nodiscard]] OwedReason owed_reason(std::uint32_t index,
+    [[nodiscard]] OwedReason owed_reason(ObjectIndex index,
                                          const PriorityInputs& inputs) const noexcept;
     /// How far a pair steps down now.
-    [[nodiscard]] std::uint32_t step_down(std::uint32_t index,
+    [[nodiscard]] std::uint32_t step_down(ObjectIndex index,
                                           const PriorityInputs& inputs) const noexcept {
         return pending_sender_.step_down(index, inputs);
     }
@@ -226,7 +225,7 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     /// The client joins, was not sent this object yet, and half of the calls that may wait for it
     /// do: a multicast then goes to all others, so that a long join neither delays nor ends
     /// anybody.
-    [[nodiscard]] bool is_passed_over(std::uint32_t index) const noexcept {
+    [[nodiscard]] bool is_passed_over(ObjectIndex index) const noexcept {
         return !initial_batch_.is_finished() &&
                !calls_.has_room_for_update(PacketBuilder::packet_bytes_limit) &&
                (!pairs_.contains(index) || channel_state(pairs_[index]) == ChannelState::Closed) &&
@@ -249,7 +248,7 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     }
 
     /// Nothing when the object's channel is not open.
-    [[nodiscard]] std::optional<ConnectionShadow> connection_shadow(std::uint32_t index) const {
+    [[nodiscard]] std::optional<ConnectionShadow> connection_shadow(ObjectIndex index) const {
         return pairs_.connection_shadow(index);
     }
     /// Something waits that acks would make room for, beside what objects are owed.
@@ -260,7 +259,7 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     [[nodiscard]] bool is_settled() const noexcept;
 
   private:
-    void record_expected(std::uint32_t object_index) noexcept override {
+    void record_expected(ObjectIndex object_index) noexcept override {
         pairs_.prefetch(object_index);
     }
     void record_delivered(const SentRecord& record) override {
@@ -304,7 +303,7 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     [[nodiscard]] bool has_nothing_but_bundles() const noexcept {
         return is_settled() && pairs_.dormancy().becoming.is_empty();
     }
-    [[nodiscard]] bool is_frozen(std::uint32_t index) const noexcept {
+    [[nodiscard]] bool is_frozen(ObjectIndex index) const noexcept {
         return pairs_.dormancy().frozen.test(index);
     }
     /// When regular pairs are sent what changed.

@@ -22,9 +22,9 @@ constexpr std::uint16_t age_max = 0xC000;
 }
 
 [[nodiscard]] std::uint64_t number_of(std::uint32_t rank, std::uint32_t band,
-                                      std::uint32_t distance, std::uint32_t index) noexcept {
+                                      std::uint32_t distance, ObjectIndex index) noexcept {
     return std::uint64_t{rank} << rank_shift | std::uint64_t{band} << band_shift |
-           std::uint64_t{distance} << distance_shift | index;
+           std::uint64_t{distance} << distance_shift | value_of(index);
 }
 
 [[nodiscard]] std::uint32_t exponent_at(std::uint32_t pressure, std::uint32_t band) noexcept {
@@ -40,13 +40,13 @@ constexpr std::uint16_t age_max = 0xC000;
 }
 
 struct CandidateParts {
-    std::uint32_t index = 0;
+    ObjectIndex index{};
     std::uint32_t rank = 0;
     std::uint32_t band = 0;
 };
 
 [[nodiscard]] CandidateParts parts_of(std::uint64_t candidate) noexcept {
-    return {static_cast<std::uint32_t>(candidate) & SendOrder::index_mask,
+    return {ObjectIndex{static_cast<std::uint32_t>(candidate) & SendOrder::index_mask},
             static_cast<std::uint32_t>(candidate >> rank_shift),
             static_cast<std::uint32_t>(candidate >> band_shift) & 15u};
 }
@@ -66,7 +66,7 @@ std::uint32_t SendOrder::exponent_of_last_flush(std::uint32_t band,
     return paced(exponent_at(flush_pressure_, band), ticks);
 }
 
-std::uint32_t SendOrder::rank_of(std::uint32_t index, std::uint32_t band,
+std::uint32_t SendOrder::rank_of(ObjectIndex index, std::uint32_t band,
                                  const TickRange& ticks) const noexcept {
     if (missed_.test(index)) {
         return due_rank;
@@ -86,13 +86,13 @@ void SendOrder::grow(const BitRow& owed) {
     missed_.retain(owed, owed);  // also what was forced, and has no place
 }
 
-void SendOrder::add(std::uint32_t index, std::uint32_t rank, std::uint32_t band) {
-    REPLAYOUT_ASSERT(index <= index_mask);
+void SendOrder::add(ObjectIndex index, std::uint32_t rank, std::uint32_t band) {
+    REPLAYOUT_ASSERT(value_of(index) <= index_mask);
     candidates_.fresh.push_back(number_of(rank, band, 0, index));
 }
 
-bool SendOrder::add_arrival(std::uint32_t index, const Arrival& arrival) {
-    REPLAYOUT_ASSERT(index <= index_mask);
+bool SendOrder::add_arrival(ObjectIndex index, const Arrival& arrival) {
+    REPLAYOUT_ASSERT(value_of(index) <= index_mask);
     if (arrival.kind != Kind::Shown) {
         const bool is_new = arrival.kind == Kind::New;
         candidates_.arrivals.push_back(
@@ -147,7 +147,7 @@ std::uint32_t SendOrder::oldest_band(Kind kind, std::uint32_t bands) const noexc
     std::int32_t oldest_age = -1;
     for (std::uint32_t left = bands; left != 0; left &= left - 1) {
         const auto band = static_cast<std::uint32_t>(std::countr_zero(left));
-        const std::int32_t age = age_of(queues_[queue_of(kind, band)].front() & index_mask);
+        const std::int32_t age = age_of(index_of(queues_[queue_of(kind, band)].front()));
         if (age > oldest_age) {
             oldest = band;
             oldest_age = age;
@@ -198,19 +198,19 @@ bool SendOrder::is_new_next() const noexcept {
     const std::uint8_t shown = next_shown_queue(false);
     const auto band = static_cast<std::uint32_t>(std::countr_zero(bands));
     if (shown == no_queue) {
-        const std::uint32_t age = age_of(queues_[queue_of(Kind::New, band)].front() & index_mask);
+        const std::uint32_t age = age_of(index_of(queues_[queue_of(Kind::New, band)].front()));
         const std::uint32_t other = parts_of(candidates_.fresh[candidates_.next_fresh]).band;
         return band < other || (band == other && age > 0);
     }
     const std::uint32_t other = shown % band_count;
     return band < other ||
-           (band == other && age_of(queues_[queue_of(Kind::New, band)].front() & index_mask) >
-                                 age_of(queues_[shown].front() & index_mask));
+           (band == other && age_of(index_of(queues_[queue_of(Kind::New, band)].front())) >
+                                 age_of(index_of(queues_[shown].front())));
 }
 
 SendOrder::Candidate SendOrder::take_from(std::uint8_t queue, bool is_oldest) {
     Queue& from = queues_[queue];
-    const std::uint32_t index = from.front() & index_mask;
+    const ObjectIndex index = index_of(from.front());
     from.pop_front();
     --entry_count_;
     skip_old_entries(from);
@@ -249,14 +249,14 @@ void SendOrder::pay(const Candidate& candidate, std::uint32_t bytes) noexcept {
     }
 }
 
-std::uint32_t SendOrder::coming(std::size_t distance) const noexcept {
+ObjectIndex SendOrder::coming(std::size_t distance) const noexcept {
     const Candidates& all = candidates_;
     if (all.last_queue != no_queue) {
         const Queue& queue = queues_[all.last_queue];
-        return distance < queue.count() ? queue.at(distance) & index_mask : index_none;
+        return distance < queue.count() ? index_of(queue.at(distance)) : no_object;
     }
     const std::size_t place = all.next_fresh + distance;
-    return place < all.fresh.size() ? parts_of(all.fresh[place]).index : index_none;
+    return place < all.fresh.size() ? parts_of(all.fresh[place]).index : no_object;
 }
 
 void SendOrder::miss(const Candidate& candidate) {
@@ -277,7 +277,7 @@ void SendOrder::hold_back(const Candidate& candidate, Kind kind) {
     candidates_.held_back.push_back({candidate.index, queue_of(Kind::New, band), kind});
 }
 
-void SendOrder::append(std::uint32_t index, std::uint8_t queue) {
+void SendOrder::append(ObjectIndex index, std::uint8_t queue) {
     if (queues_.empty()) {
         queues_.reserve(Candidates::queue_count);
         while (queues_.size() < Candidates::queue_count) {
@@ -292,7 +292,7 @@ void SendOrder::append(std::uint32_t index, std::uint8_t queue) {
     ++entry_count_;
 }
 
-std::optional<std::uint32_t> SendOrder::kept_index(std::uint64_t fresh) noexcept {
+std::optional<ObjectIndex> SendOrder::kept_index(std::uint64_t fresh) noexcept {
     const CandidateParts parts = parts_of(fresh);
     return parts.rank == due_rank ? std::optional(parts.index) : std::nullopt;
 }
@@ -361,7 +361,7 @@ void SendOrder::drop_old_entries() {
                 --entry_count_;
                 continue;
             }
-            const std::uint32_t index = entry & index_mask;
+            const ObjectIndex index = index_of(entry);
             if (age_of(index) > age_max) {
                 missed_since_[index] = static_cast<std::uint16_t>(flush_ - age_max);
             }
@@ -377,7 +377,7 @@ void SendOrder::end_period() {
     for (std::size_t queue = 0; queue < queues_.size(); ++queue) {
         skip_old_entries(queues_[queue]);
         if (queues_[queue].count() > 0) {
-            const std::uint16_t age = age_of(queues_[queue].front() & index_mask);
+            const std::uint16_t age = age_of(index_of(queues_[queue].front()));
             is_any_aged = is_any_aged || age > age_max;
             is_any_old_missed =
                 is_any_old_missed || (kind_of_queue(queue) == Kind::Shown && age > period_age);
@@ -398,7 +398,7 @@ void SendOrder::end_period() {
     flushes_left_ = 1u << pressure_;
 }
 
-void SendOrder::force(std::uint32_t index) {
+void SendOrder::force(ObjectIndex index) {
     if (!missed_.test(index)) {
         missed_.insert(index);
         placed_.erase(index);

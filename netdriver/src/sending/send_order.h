@@ -96,7 +96,7 @@ class SendOrder {
       private:
         friend class SendOrder;
         struct Held {
-            std::uint32_t index = 0;
+            ObjectIndex index{};
             std::uint8_t queue = 0;  // it goes to
             Kind kind = Kind::Shown;
         };
@@ -134,9 +134,9 @@ class SendOrder {
     /// missed, and what has one of its own among the object's ticks since the last flush. Another
     /// pair's rank is by how much less far it would have to step down for that, and greater than
     /// all of these where the object had no tick.
-    [[nodiscard]] std::uint32_t rank_of(std::uint32_t index, std::uint32_t band,
+    [[nodiscard]] std::uint32_t rank_of(ObjectIndex index, std::uint32_t band,
                                         const TickRange& ticks) const noexcept;
-    [[nodiscard]] bool is_missed(std::uint32_t index) const noexcept { return missed_.test(index); }
+    [[nodiscard]] bool is_missed(ObjectIndex index) const noexcept { return missed_.test(index); }
     [[nodiscard]] std::uint32_t pressure() const noexcept { return pressure_; }
 
     /// Who is owed something, and has no place yet.
@@ -147,7 +147,7 @@ class SendOrder {
         float distance_squared = 0;  ///< of what is new
     };
     struct Candidate {
-        std::uint32_t index = 0;
+        ObjectIndex index{};
         Kind kind = Kind::Shown;
         std::uint8_t queue = no_queue;  // it came from; for miss() and hold_back()
         bool is_oldest = false;         // it goes as the oldest of its class
@@ -172,12 +172,11 @@ class SendOrder {
     void add_undue(const BitRow& owed, BandOf band_of, TicksOf ticks_of);
     /// The candidate that goes first, which is one no more. Requires one.
     [[nodiscard]] Candidate take();
-    /// What is likely to be taken behind so many others, or index_none.
-    [[nodiscard]] std::uint32_t coming(std::size_t distance) const noexcept;
-    static constexpr std::uint32_t index_none = 0xFFFF'FFFF;
+    /// What is likely to be taken behind so many others, or no_object.
+    [[nodiscard]] ObjectIndex coming(std::size_t distance) const noexcept;
     /// Hints that it is taken from a queue in some steps.
-    void prefetch(std::uint32_t index) const noexcept {
-        if (index < missed_since_.size()) {
+    void prefetch(ObjectIndex index) const noexcept {
+        if (missed_since_.contains(index)) {
             replayout::prefetch(&missed_since_[index], sizeof(std::uint16_t));
         }
     }
@@ -185,7 +184,7 @@ class SendOrder {
     /// sent(), miss() or hold_back().
     void pay(const Candidate& candidate, std::uint32_t bytes) noexcept;
     /// It went out, or waits for another object.
-    void sent(std::uint32_t index) noexcept { missed_.erase(index); }
+    void sent(ObjectIndex index) noexcept { missed_.erase(index); }
     /// The one that was taken last found no room. It goes first again.
     void miss(const Candidate& candidate);
     /// It waits for what is on its way, and not for room: its place is as that of what is new and
@@ -207,7 +206,7 @@ class SendOrder {
     }
 
     /// Between flushes: what is owed of it in the next one does not step down until it is sent.
-    void force(std::uint32_t index);
+    void force(ObjectIndex index);
 
   private:
     enum class Stage : std::uint8_t { Ended, Due, All };
@@ -225,19 +224,21 @@ class SendOrder {
     [[nodiscard]] static Kind kind_of_queue(std::size_t queue) noexcept {
         return static_cast<Kind>(queue / band_count);
     }
-    [[nodiscard]] static std::uint32_t entry_of(std::uint32_t index, std::uint16_t since) noexcept {
-        return std::uint32_t{since} << index_bits | index;
+    [[nodiscard]] static std::uint32_t entry_of(ObjectIndex index, std::uint16_t since) noexcept {
+        return std::uint32_t{since} << index_bits | value_of(index);
+    }
+    [[nodiscard]] static ObjectIndex index_of(std::uint32_t entry) noexcept {
+        return ObjectIndex{entry & index_mask};
     }
     [[nodiscard]] bool is_live(std::uint32_t entry) const noexcept {
-        const std::uint32_t index = entry & index_mask;
+        const ObjectIndex index = index_of(entry);
         return missed_.test(index) && entry_of(index, missed_since_[index]) == entry;
     }
-    [[nodiscard]] std::uint16_t age_of(std::uint32_t index) const noexcept {
+    [[nodiscard]] std::uint16_t age_of(ObjectIndex index) const noexcept {
         return static_cast<std::uint16_t>(flush_ - missed_since_[index]);
     }
     /// It is due where that is greater than how far it steps down; 0: it has no tick.
-    [[nodiscard]] static std::uint32_t bits_of(std::uint32_t index,
-                                               const TickRange& ticks) noexcept {
+    [[nodiscard]] static std::uint32_t bits_of(ObjectIndex index, const TickRange& ticks) noexcept {
         // Due is where a multiple of 2^e lies in (after, last], each shifted by the place: where
         // they differ in bit e or above.
         const std::int64_t place = place_of(index);
@@ -247,15 +248,15 @@ class SendOrder {
     }
     /// Scrambled (multiplicative hashing, by the golden ratio): games add objects of several kinds
     /// by turns, and each kind is to be spread over the ticks.
-    [[nodiscard]] static constexpr std::uint32_t place_of(std::uint32_t index) noexcept {
-        return index * 0x9E37'79B1u >> 16;
+    [[nodiscard]] static constexpr std::uint32_t place_of(ObjectIndex index) noexcept {
+        return value_of(index) * 0x9E37'79B1u >> 16;
     }
 
     /// Rows are as long as `owed`.
     void grow(const BitRow& owed);
-    void add(std::uint32_t index, std::uint32_t rank, std::uint32_t band);
+    void add(ObjectIndex index, std::uint32_t rank, std::uint32_t band);
     /// False: it is due by no tick of its own.
-    bool add_arrival(std::uint32_t index, const Arrival& arrival);
+    bool add_arrival(ObjectIndex index, const Arrival& arrival);
     /// To their queues, in order.
     void queue_arrivals();
     void sort_fresh(std::size_t begin);
@@ -281,9 +282,9 @@ class SendOrder {
     [[nodiscard]] std::uint8_t next_shown_queue(bool is_oldest) const noexcept;
     [[nodiscard]] bool is_new_next() const noexcept;
     [[nodiscard]] Candidate take_from(std::uint8_t queue, bool is_oldest);
-    void append(std::uint32_t index, std::uint8_t queue);
+    void append(ObjectIndex index, std::uint8_t queue);
     /// The index of a fresh candidate that is kept if it finds no room; nothing for any other.
-    [[nodiscard]] static std::optional<std::uint32_t> kept_index(std::uint64_t fresh) noexcept;
+    [[nodiscard]] static std::optional<ObjectIndex> kept_index(std::uint64_t fresh) noexcept;
     void give_back_held();
     void keep_fresh();
     void note_what_is_left();
@@ -293,8 +294,8 @@ class SendOrder {
     Candidates& candidates_;
     BitRow& placed_;
     BitRow missed_;
-    Vector<std::uint16_t> missed_since_;  // flushes, by object index
-    Vector<Queue> queues_;                // by kind and band; none before the first is missed
+    ByObject<std::uint16_t> missed_since_;  // flushes
+    Vector<Queue> queues_;                  // by kind and band; none before the first is missed
     MemoryResource* resource_;
     std::size_t entry_count_ = 0;  // in all queues
     std::size_t entry_count_max_ = entry_count_max_initial;
@@ -329,15 +330,15 @@ void SendOrder::begin(const BitRow& owed, Arrive arrive, BandOf band_of, TicksOf
             continue;
         }
         std::uint64_t are_placed = was_placed & of_owed;
-        BitRow::for_each_in_word(i, of_owed & ~are_placed, [&](std::uint32_t index) {
+        BitRow::for_each_in_word(i, of_owed & ~are_placed, [&](ObjectIndex index) {
             if (const Arrival arrival = arrive(index);
                 arrival.is_there && !add_arrival(index, arrival)) {
-                are_placed |= std::uint64_t{1} << (index & 63);
+                are_placed |= BitRow::mask_of(index);
             }
         });
         missed_.set_word(i, missed_.word(i) & was_placed & of_owed);
         placed_.set_word(i, are_placed);
-        BitRow::for_each_in_word(i, are_placed & ~missed_.word(i), [&](std::uint32_t index) {
+        BitRow::for_each_in_word(i, are_placed & ~missed_.word(i), [&](ObjectIndex index) {
             const std::uint32_t band = band_of(index);
             const TickRange ticks = ticks_of(index);
             if (bits_of(index, ticks) + std::min(exponents[band], ticks.flushes_log2) >
@@ -359,7 +360,7 @@ void SendOrder::add_undue(const BitRow& owed, BandOf band_of, TicksOf ticks_of) 
     }
     for (std::size_t i = 0; i < placed_.word_count(); ++i) {
         BitRow::for_each_in_word(
-            i, owed.word(i) & placed_.word(i) & ~missed_.word(i), [&](std::uint32_t index) {
+            i, owed.word(i) & placed_.word(i) & ~missed_.word(i), [&](ObjectIndex index) {
                 const std::uint32_t band = band_of(index);
                 const std::uint32_t rank = rank_of(index, band, ticks_of(index));
                 if (rank > due_rank) {
@@ -372,7 +373,7 @@ void SendOrder::add_undue(const BitRow& owed, BandOf band_of, TicksOf ticks_of) 
 
 template <typename KindOf>
 void SendOrder::end(KindOf kind_of) {
-    const auto keeps_no_place = [&](std::uint32_t index, Kind kind) {
+    const auto keeps_no_place = [&](ObjectIndex index, Kind kind) {
         if (kind_of(index) == kind) {
             return false;
         }

@@ -26,13 +26,13 @@ class StateAheadSender {
 
     /// Replicates an object that a call waits for. Nothing: no call does, or the object goes its
     /// usual way meanwhile.
-    [[nodiscard]] std::optional<SendOutcome> replicate(std::uint32_t index);
+    [[nodiscard]] std::optional<SendOutcome> replicate(PairRef ref);
 
   private:
-    [[nodiscard]] SendOutcome send(std::uint32_t index);
+    [[nodiscard]] SendOutcome send(PairRef ref);
     /// Returns what goes next in one message, from that handle on: as much as a packet has room
     /// for, or one value. Empty: nothing more is owed.
-    [[nodiscard]] RepRange next_message(std::uint32_t index, const OwedVersions& position,
+    [[nodiscard]] RepRange next_message(PairRef ref, const OwedVersions& position,
                                         std::uint32_t handle) const;
 
     PropertyParts parts_;

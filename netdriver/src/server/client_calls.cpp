@@ -13,7 +13,7 @@ CloseReason ClientCalls::receive(ServerClient& client, const BunchHeader& header
             client.may_have_due_calls = true;
             const CloseReason reason = client.sender.incoming_calls().receive(header, payload);
             if (reason != CloseReason::None) {
-                const NetworkObjectInfo& info = *objects_.at(ObjectStore::index_of(header.channel));
+                const NetworkObjectInfo& info = *objects_.at(slot_of(header.channel));
                 client.connection.blame({info.changelist_state().layout().name(), {}, info.guid()});
             }
             return reason;
@@ -76,7 +76,7 @@ CloseReason ClientCalls::strike(ServerClient& client, std::uint64_t& count) {
 
 std::optional<CloseReason> ClientCalls::run_call(ServerClient& client, const DueCall& call,
                                                  CallWork& work) {
-    const std::uint32_t index = ObjectStore::index_of(call.channel);
+    const ObjectIndex index = slot_of(call.channel);
     if (client.sender.channels().callable(call.channel) != CallableState::Yes ||
         objects_.at(index)->is_departing()) {
         ++environment_.stats

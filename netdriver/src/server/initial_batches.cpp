@@ -41,18 +41,17 @@ void InitialBatches::begin() {
 void InitialBatches::begin_for(ServerClient& client) {
     InitialBatch& batch = client.sender.edit_initial_batch();
     std::uint32_t count = 0;
-    for (std::uint32_t index = all_.live.next(0); index != BitRow::no_bit;
-         index = all_.live.next(index + 1)) {
+    all_.live.for_each([&](ObjectIndex index) {
         const NetworkObjectInfo& info = *objects_.at(index);
         if (info.is_torn_off() || client.sender.dormancy().is_resting(index)) {
-            continue;
+            return;
         }
         if (info.is_subobject()) {
             // With its outer; where that does not come, as any other object.
             if (!client.sender.dormancy().is_resting(objects_.root_of(index))) {
                 batch.add_part(index);
             }
-            continue;
+            return;
         }
         const std::optional<float> squared =
             info.location().has_value()
@@ -60,7 +59,7 @@ void InitialBatches::begin_for(ServerClient& client) {
                 : std::nullopt;
         batch.add(index, squared.value_or(-1.0f));
         ++count;
-    }
+    });
     batch.begin();
     client.connection.send_control(InitialBatchStartedMessage(count).bytes());
 }

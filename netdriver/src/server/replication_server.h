@@ -64,8 +64,8 @@ class ReplicationServer {
 
     /// The call that a game makes most, so it goes through no other part.
     void mark_property_dirty(NetObjectId id, ParentIndex property) {
-        objects_.store.at(id.index)->changelist_state().mark_dirty(property);
-        compare_.mark_due(id.index);
+        objects_.store.at(slot_of(id))->changelist_state().mark_dirty(property);
+        compare_.mark_due(slot_of(id));
     }
 
     // The parts, for the functions of the driver that are theirs.

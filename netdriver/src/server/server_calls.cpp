@@ -25,7 +25,7 @@ ServerCalls::ServerCalls(const ServerEnvironment& environment, const Parts& part
               environment.is_calling_out, log.peers, log.now) {}
 
 bool ServerCalls::is_called(const ServerClient& client, const RepFunction& function,
-                            std::uint32_t index) const noexcept {
+                            ObjectIndex index) const noexcept {
     const bool is_everybodys = function.has(FunctionFlags::Multicast);
     const bool is_owner = objects_.at(index)->facts().role_of(client.connection.peer()).is_owned;
     return client.is_joined() && (is_everybodys || is_owner) &&
@@ -33,14 +33,14 @@ bool ServerCalls::is_called(const ServerClient& client, const RepFunction& funct
            !(is_everybodys && client.sender.is_passed_over(index));
 }
 
-bool ServerCalls::may_run(const ServerClient& client, std::uint32_t index) const noexcept {
+bool ServerCalls::may_run(const ServerClient& client, ObjectIndex index) const noexcept {
     return !client.other_versions.test(objects_.at(index)->layout_number());
 }
 
 CallResult ServerCalls::call(NetObjectId id, FunctionIndex function, const void* params,
                              RemoteFunctionSendPolicy policy) {
     REPLAYOUT_ASSERT(objects_.contains(id));
-    const NetworkObjectInfo& info = *objects_.at(id.index);
+    const NetworkObjectInfo& info = *objects_.at(slot_of(id));
     const RepLayout& layout = info.changelist_state().layout();
     REPLAYOUT_ASSERT(function.value < layout.functions().size());
     const RepFunction& called = layout.functions()[function.value];
@@ -54,7 +54,7 @@ CallResult ServerCalls::call(NetObjectId id, FunctionIndex function, const void*
     void* const memory = runs_here ? memory_of(object) : nullptr;
     REPLAYOUT_EXPECT(memory != nullptr || !runs_here || !called.function->thunk,
                      CallResult::Misused, "%s",
-                     without_memory("call_function", objects_, id.index).c_str());
+                     without_memory("call_function", objects_, slot_of(id)).c_str());
     if (is_sent) {
         const bool may_queue =
             !called.has(FunctionFlags::Reliable) && policy != RemoteFunctionSendPolicy::ForceSend;
@@ -76,7 +76,7 @@ CallResult ServerCalls::call(NetObjectId id, FunctionIndex function, const void*
 CallProgress ServerCalls::progress(PeerId peer, NetObjectId id) const {
     const ServerClient* const client = clients_.find_joined(peer);
     return client == nullptr ? CallProgress::Arrived
-                             : client->sender.calls().progress(ObjectStore::channel_of(id.index));
+                             : client->sender.calls().progress(channel_of(slot_of(id)));
 }
 
 void* ServerCalls::memory_of(ObjectHandle object) {
@@ -91,21 +91,21 @@ void ServerCalls::log_unknown_function(const RepLayout& layout, std::string_view
 
 CallResult ServerCalls::send_to_clients(NetObjectId id, FunctionIndex function, const void* params,
                                         bool is_queued) {
-    const NetworkObjectInfo& info = *objects_.at(id.index);
+    const NetworkObjectInfo& info = *objects_.at(slot_of(id));
     const RepLayout& layout = info.changelist_state().layout();
     const RepFunction& called = layout.functions()[function.value];
     const bool is_reliable = called.has(FunctionFlags::Reliable);
     // Nobody else waits for a call to one client alone.
     const bool is_multicast = called.has(FunctionFlags::Multicast);
-    relevancy_.update_of(id.index);
+    relevancy_.update_of(slot_of(id));
     bool is_anybody = false;
     bool has_other_version = false;
     bool is_full = false;
     for (ServerClient* client : clients_) {
-        if (!is_called(*client, called, id.index)) {
+        if (!is_called(*client, called, slot_of(id))) {
             continue;
         }
-        if (!may_run(*client, id.index)) {
+        if (!may_run(*client, slot_of(id))) {
             has_other_version = true;
             continue;
         }
@@ -125,7 +125,7 @@ CallResult ServerCalls::send_to_clients(NetObjectId id, FunctionIndex function, 
         return CallResult::Full;  // to all, or to nobody
     }
     if (!is_anybody) {
-        compare_.force_paced(id.index);  // clients that were passed over get it as it is now
+        compare_.force_paced(slot_of(id));  // clients that were passed over get it as it is now
         const CallResult refusal =
             has_other_version ? CallResult::NoSuchVersion : CallResult::NotOwned;
         return is_multicast ? CallResult::Ran : refusal;
@@ -138,7 +138,7 @@ CallResult ServerCalls::send_to_clients(NetObjectId id, FunctionIndex function, 
     if (result != CallResult::Sent) {
         return result;
     }
-    return add_calls({id.index, function, is_reliable, is_queued}, called);
+    return add_calls({slot_of(id), function, is_reliable, is_queued}, called);
 }
 
 bool ServerCalls::falls_behind(ServerClient& client) {
@@ -202,7 +202,7 @@ CallResult ServerCalls::add_calls(const NewCall& call, const RepFunction& functi
     dormancy_.end_rest(call.index);  // for clients that are just being shown it
     // What the call means is what these are now.
     compare_.force_paced(call.index);
-    for (const std::uint32_t index : ids_.named()) {
+    for (const ObjectIndex index : ids_.named()) {
         compare_.force_paced(index);
     }
     return result;

@@ -55,9 +55,9 @@ class ServerCalls {
     [[nodiscard]] void* memory_of(ObjectHandle object);
     /// Whether a call is for this client.
     [[nodiscard]] bool is_called(const ServerClient& client, const RepFunction& function,
-                                 std::uint32_t index) const noexcept;
+                                 ObjectIndex index) const noexcept;
     /// Whether the client has this version of the object's class, as far as the server knows.
-    [[nodiscard]] bool may_run(const ServerClient& client, std::uint32_t index) const noexcept;
+    [[nodiscard]] bool may_run(const ServerClient& client, ObjectIndex index) const noexcept;
     [[nodiscard]] CallResult send_to_clients(NetObjectId id, FunctionIndex function,
                                              const void* params, bool is_queued);
     [[nodiscard]] CallResult add_calls(const NewCall& call, const RepFunction& function);

@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "object_index.h"
+
 namespace replayout {
 
 /// What a packet or a bunch is for. The packets in flight and the window of bunches are divided
@@ -34,7 +36,7 @@ struct BunchTag {
     };
 
     Kind kind = Kind::Control;
-    std::uint32_t object_index = 0;
+    ObjectIndex object_index{};
     /// Value: the property. A message of the object's channel: its sequence.
     std::uint32_t handle = 0;
     /// Value, HiddenState: it was taken back, and the other end throws it away.

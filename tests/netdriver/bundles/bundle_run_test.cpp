@@ -20,18 +20,18 @@ struct Run {
     Run(SeededRandom& random, RunOrder order) {
         const std::uint32_t density = 1 + random.below(100);
         changes.objects.grow(object_count);
-        std::vector<std::uint32_t> indices;
+        std::vector<ObjectIndex> indices;
         for (std::uint32_t index = 0; index < object_count; ++index) {
             if (random.percent(density)) {
-                changes.objects.set(index);
-                indices.push_back(index);
+                changes.objects.set(ObjectIndex{index});
+                indices.push_back(ObjectIndex{index});
             }
         }
         for (std::size_t i = indices.size(); order == RunOrder::Mixed && i > 1; --i) {
             std::swap(indices[i - 1], indices[random.below(static_cast<std::uint32_t>(i))]);
         }
         run.begin(1);
-        for (const std::uint32_t index : indices) {
+        for (const ObjectIndex index : indices) {
             BundleBlock block;
             block.index = index;
             run.add_block(block);
@@ -57,7 +57,7 @@ struct Run {
     const std::uint32_t density = 10 * random.below(11);  // of none, some, most, all
     for (std::uint32_t index = 0; index < Run::object_count; ++index) {
         if (random.percent(density)) {
-            objects.insert(index);
+            objects.insert(ObjectIndex{index});
         }
     }
     return objects;
@@ -96,12 +96,12 @@ TEST_CASE("BundleRun: one that keeps some of its blocks says the same of these",
         std::vector<std::uint64_t> held(bundle_count, ~std::uint64_t{0});
         const BitRow objects = random_objects(random);
         for (std::uint32_t round = 0; round < 3; ++round) {
-            std::vector<std::vector<std::uint32_t>> expected;  // by bundle: the objects
+            std::vector<std::vector<ObjectIndex>> expected;  // by bundle: the objects
             std::vector<std::uint64_t> among;
             for (std::uint32_t i = 0; i < bundle_count; ++i) {
                 held[i] &= played.run.bundles()[i].all_blocks() & random.bits() & random.bits();
                 const SentBundle sent{&played.run, i, held[i]};
-                std::vector<std::uint32_t>& indices = expected.emplace_back();
+                std::vector<ObjectIndex>& indices = expected.emplace_back();
                 sent.for_each_block(
                     [&](const BundleBlock& block) { indices.push_back(block.index); });
                 among.push_back(sent.among(objects).blocks);
@@ -110,13 +110,13 @@ TEST_CASE("BundleRun: one that keeps some of its blocks says the same of these",
             thinned_count += played.run.keeps_all() ? 0u : 1u;
             for (std::uint32_t i = 0; i < bundle_count; ++i) {
                 const SentBundle sent{&played.run, i, held[i]};
-                std::vector<std::uint32_t> indices;
+                std::vector<ObjectIndex> indices;
                 sent.for_each_block(
                     [&](const BundleBlock& block) { indices.push_back(block.index); });
                 REQUIRE(indices == expected[i]);
                 REQUIRE(sent.among(objects).blocks == among[i]);
                 REQUIRE(sent.block_count() == indices.size());
-                for (std::uint32_t index = 0; index < Run::object_count; ++index) {
+                for (ObjectIndex index{}; value_of(index) < Run::object_count; ++index) {
                     REQUIRE(sent.carries(index) ==
                             (std::find(indices.begin(), indices.end(), index) != indices.end()));
                 }

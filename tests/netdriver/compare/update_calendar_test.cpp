@@ -22,20 +22,21 @@ class Polled {
         : calendar(&memory), looks(count), changes(count), due_(count, true) {}
 
     void set(std::uint32_t index, const NetUpdateFrequency& frequency) {
-        calendar.set(index, frequency, index);
+        calendar.set(ObjectIndex{index}, frequency, index);
         due_[index] = true;
     }
     void tick(NetTime now) {
-        calendar.advance(now, [&](std::uint32_t index) { due_[index] = true; });
+        calendar.advance(now, [&](ObjectIndex index) { due_[value_of(index)] = true; });
         for (std::uint32_t index = 0; index < looks.size(); ++index) {
-            if (!due_[index] || !calendar.is_paced(index)) {
+            const ObjectIndex slot{index};
+            if (!due_[index] || !calendar.is_paced(slot)) {
                 continue;
             }
             due_[index] = false;
             looks[index].push_back(now.microseconds);
-            calendar.looked(index, changes[index]);
+            calendar.looked(slot, changes[index]);
             changes[index] = false;
-            calendar.wait(index);
+            calendar.wait(slot);
         }
     }
     void tick_for(std::int64_t duration_us, std::int64_t tick_us) {
@@ -100,8 +101,8 @@ TEST_CASE("UpdateCalendar: objects of one rate are spread evenly over the ticks"
 
 TEST_CASE("UpdateCalendar: equal spread is equal ticks") {
     Polled objects(2);
-    objects.calendar.set(0, {5, 0}, 77);
-    objects.calendar.set(1, {5, 0}, 77);
+    objects.calendar.set(ObjectIndex{0}, {5, 0}, 77);
+    objects.calendar.set(ObjectIndex{1}, {5, 0}, 77);
     objects.tick_for(3 * second_us, 20'000);
     CHECK(objects.looks[0] == objects.looks[1]);
 }
@@ -145,8 +146,8 @@ TEST_CASE("UpdateCalendar: who waits for a mark is looked at when a polled one w
         UpdateCalendar polled(memory);
         UpdateCalendar marked(memory);
         const std::uint32_t spread = random.below(1'000);
-        polled.set(0, frequency, spread);
-        marked.set(0, frequency, spread);
+        polled.set(ObjectIndex{0}, frequency, spread);
+        marked.set(ObjectIndex{0}, frequency, spread);
         bool is_polled_due = true;
         bool is_marked_due = true;
         bool has_changed = false;
@@ -157,23 +158,23 @@ TEST_CASE("UpdateCalendar: who waits for a mark is looked at when a polled one w
             if (random.percent(3) || tick == 0) {
                 has_changed = true;
                 if (!is_marked_due) {
-                    marked.wait(0);
+                    marked.wait(ObjectIndex{0});
                 }
             }
-            polled.advance(now, [&](std::uint32_t) { is_polled_due = true; });
-            marked.advance(now, [&](std::uint32_t) { is_marked_due = true; });
+            polled.advance(now, [&](ObjectIndex) { is_polled_due = true; });
+            marked.advance(now, [&](ObjectIndex) { is_marked_due = true; });
             if (has_changed) {
                 REQUIRE(is_polled_due == is_marked_due);
             }
             if (is_marked_due) {
                 is_marked_due = false;
-                marked.looked(0, has_changed);
+                marked.looked(ObjectIndex{0}, has_changed);
             }
             if (is_polled_due) {
                 is_polled_due = false;
-                polled.looked(0, has_changed);
+                polled.looked(ObjectIndex{0}, has_changed);
                 has_changed = false;
-                polled.wait(0);
+                polled.wait(ObjectIndex{0});
             }
         }
     }
@@ -200,15 +201,15 @@ TEST_CASE("UpdateCalendar: a pause is one look, and what is forgotten is not loo
     objects.set(0, {100, 0});
     objects.set(1, {100, 0});
     objects.tick_for(second_us, 20'000);
-    objects.calendar.forget(1);
+    objects.calendar.forget(ObjectIndex{1});
     objects.looks[0].clear();
     objects.looks[1].clear();
     objects.now_us += 100 * second_us;
     objects.tick({objects.now_us});
     CHECK(objects.looks[0].size() == 1);
     CHECK(objects.looks[1].empty());
-    CHECK(!objects.calendar.is_paced(1));
-    CHECK(objects.calendar.frequency_of(1) == NetUpdateFrequency());
+    CHECK(!objects.calendar.is_paced(ObjectIndex{1}));
+    CHECK(objects.calendar.frequency_of(ObjectIndex{1}) == NetUpdateFrequency());
 }
 
 TEST_CASE("NetUpdateFrequency: what makes no sense is not valid") {

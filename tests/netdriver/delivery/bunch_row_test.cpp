@@ -21,7 +21,7 @@ namespace replayout::test {
 namespace {
 
 struct Entry {
-    std::uint32_t number = 0;
+    ObjectIndex number{};
     bool is_lost = false;
 
     friend bool operator==(const Entry&, const Entry&) = default;
@@ -62,7 +62,7 @@ class ComparedRow {
     void push_back() {
         last_.value += 1 + random_.below(3);
         const std::array<std::byte, 100> bytes{};
-        const std::uint32_t number = random_.below(1'000'000);
+        const ObjectIndex number{random_.below(1'000'000)};
         row_.push_back(last_, pool_.make({}, {BunchTag::Kind::Value, number, 0},
                                          std::span(bytes).first(random_.below(100)), 0));
         model_[last_] = {number};
@@ -91,7 +91,7 @@ class ComparedRow {
     }
     void erase_some() {
         const std::uint32_t rest = random_.below(9);
-        const auto is_dropped = [&](std::uint32_t number) { return number % 9 == rest; };
+        const auto is_dropped = [&](ObjectIndex number) { return value_of(number) % 9 == rest; };
         const std::size_t count = row_.erase_if(
             [&](const OutBunch& bunch) { return is_dropped(bunch.tag.object_index); });
         REQUIRE(count == std::erase_if(model_, [&](const auto& entry) {

@@ -40,7 +40,8 @@ class OneRow {
         header.channel = ChannelIndex{channel};
         header.is_open = true;
         const std::array<std::byte, 8> payload{static_cast<std::byte>(number)};
-        REQUIRE(reliable.queue(header, 1, payload, {BunchTag::Kind::Open, channel, number}) == 1);
+        REQUIRE(reliable.queue(header, 1, payload,
+                               {BunchTag::Kind::Open, ObjectIndex{channel}, number}) == 1);
         unsent.push_back(number);
         channel_of_.emplace(number, channel);
     }

@@ -222,7 +222,7 @@ class RandomWorld {
         } else if (what < 12) {
             Scan::Object& object = scan_.objects.at(index);
             object.location = what < 11 ? near(object.location) : anywhere();
-            grid_.grid.set_location(index, object.location);
+            grid_.grid.set_location(ObjectIndex{index}, object.location);
         } else if (what == 12 && viewer != viewers_.end()) {
             grid_.grid.remove_viewer(viewer->second);
             forget_viewer(number);
@@ -262,13 +262,13 @@ class RandomWorld {
         scan_.objects[index] = object;
         scan_.note_edge(object);
         if (distance == 0) {
-            grid_.grid.add_object(index, object.location);
+            grid_.grid.add_object(ObjectIndex{index}, object.location);
         } else {
-            grid_.grid.add_object(index, distance, object.location);
+            grid_.grid.add_object(ObjectIndex{index}, distance, object.location);
         }
     }
     void remove_object(std::uint32_t index) {
-        grid_.grid.remove_object(index);
+        grid_.grid.remove_object(ObjectIndex{index});
         scan_.objects.erase(index);
         forget_sight_of(index);
     }
@@ -283,7 +283,7 @@ class RandomWorld {
     void compare() {
         for (const auto& [number, viewer] : viewers_) {
             for (std::uint32_t index = 0; index < 60; ++index) {
-                const bool is_seen = grid_.grid.sees(viewer, index);
+                const bool is_seen = grid_.grid.sees(viewer, ObjectIndex{index});
                 if (is_seen != scan_.sight.contains({number, index})) {
                     FAIL("viewer " << number << ", object " << index << " is seen: " << is_seen);
                 }
@@ -344,8 +344,8 @@ TEST_CASE("Interest grid: what goes to and fro over a border is neither lost nor
     settings.view_radius = 20;
     Grid world(settings);
     const std::uint32_t viewer = world.add_viewer({5, 5, 5});
-    const std::uint32_t by_cell = 0;  // the last cell that is seen ends at 40
-    const std::uint32_t by_distance = 1;
+    const ObjectIndex by_cell{0};  // the last cell that is seen ends at 40
+    const ObjectIndex by_distance{1};
     world.grid.add_object(by_cell, {39.5f, 5, 5});
     world.grid.add_object(by_distance, 32.0, {36.5f, 5, 5});
     world.grid.update();
@@ -374,22 +374,22 @@ TEST_CASE("Interest grid: two that move together keep each other in sight",
           "[netdriver][interest]") {
     Grid world;
     const std::uint32_t viewer = world.add_viewer({0, 0, 0});
-    world.grid.add_object(0, 100.0, {90, 0, 0});
+    world.grid.add_object(ObjectIndex{0}, 100.0, {90, 0, 0});
     world.grid.update();
-    world.grid.set_location(0, {105, 0, 0});  // where sight holds, and does not begin
+    world.grid.set_location(ObjectIndex{0}, {105, 0, 0});  // where sight holds, and does not begin
     world.grid.update();
-    REQUIRE(world.grid.sees(viewer, 0));
+    REQUIRE(world.grid.sees(viewer, ObjectIndex{0}));
     for (int i = 1; i < 50; ++i) {
         const float along = static_cast<float>(i) * 40.0f;
-        world.grid.set_location(0, {105, along, 0});
+        world.grid.set_location(ObjectIndex{0}, {105, along, 0});
         world.grid.set_viewer(viewer, {0, along, 0});
         world.grid.update();
-        CHECK(world.grid.sees(viewer, 0));
+        CHECK(world.grid.sees(viewer, ObjectIndex{0}));
     }
-    world.grid.remove_object(0);
-    world.grid.add_object(0, 100.0, {105, 49 * 40.0f, 0});
+    world.grid.remove_object(ObjectIndex{0});
+    world.grid.add_object(ObjectIndex{0}, 100.0, {105, 49 * 40.0f, 0});
     world.grid.update();
-    CHECK_FALSE(world.grid.sees(viewer, 0));
+    CHECK_FALSE(world.grid.sees(viewer, ObjectIndex{0}));
 }
 
 TEST_CASE("Interest grid: with another cull distance an object stays in sight while it is not left",
@@ -401,20 +401,20 @@ TEST_CASE("Interest grid: with another cull distance an object stays in sight wh
         Grid world(settings);
         const std::uint32_t viewer = world.add_viewer({0, 0, 0});
         const std::uint32_t other = world.add_viewer({100, 0, 0});
-        world.grid.add_object(0, 60.0, {50, 0, 0});
+        world.grid.add_object(ObjectIndex{0}, 60.0, {50, 0, 0});
         world.grid.update();
-        world.grid.set_location(0, {80, 0, 0});
+        world.grid.set_location(ObjectIndex{0}, {80, 0, 0});
         world.grid.set_viewer(other, {165, 0, 0});
         world.grid.update();
-        REQUIRE(world.grid.sees(viewer, 0));
-        REQUIRE(world.grid.sees(other, 0));
-        world.grid.add_object(0, distance, {80, 0, 0});
+        REQUIRE(world.grid.sees(viewer, ObjectIndex{0}));
+        REQUIRE(world.grid.sees(other, ObjectIndex{0}));
+        world.grid.add_object(ObjectIndex{0}, distance, {80, 0, 0});
         world.grid.update();
-        CHECK(world.grid.sees(viewer, 0));
-        world.grid.add_object(0, 20.0, {80, 0, 0});
+        CHECK(world.grid.sees(viewer, ObjectIndex{0}));
+        world.grid.add_object(ObjectIndex{0}, 20.0, {80, 0, 0});
         world.grid.update();
-        CHECK_FALSE(world.grid.sees(viewer, 0));
-        CHECK_FALSE(world.grid.sees(other, 0));
+        CHECK_FALSE(world.grid.sees(viewer, ObjectIndex{0}));
+        CHECK_FALSE(world.grid.sees(other, ObjectIndex{0}));
     }
 }
 
@@ -422,14 +422,14 @@ TEST_CASE("Interest grid: what goes between two cull distances is out of everybo
           "[netdriver][interest]") {
     Grid world;
     const std::uint32_t viewer = world.add_viewer({0, 0, 0});
-    world.grid.add_object(0, 1'000.0, {900, 0, 0});
+    world.grid.add_object(ObjectIndex{0}, 1'000.0, {900, 0, 0});
     world.grid.update();
-    REQUIRE(world.grid.sees(viewer, 0));
-    world.grid.add_object(0, 5.0, {900, 0, 0});
-    world.grid.remove_object(0);
-    CHECK_FALSE(world.grid.sees(viewer, 0));
+    REQUIRE(world.grid.sees(viewer, ObjectIndex{0}));
+    world.grid.add_object(ObjectIndex{0}, 5.0, {900, 0, 0});
+    world.grid.remove_object(ObjectIndex{0});
+    CHECK_FALSE(world.grid.sees(viewer, ObjectIndex{0}));
     world.grid.update();
-    CHECK_FALSE(world.grid.sees(viewer, 0));
+    CHECK_FALSE(world.grid.sees(viewer, ObjectIndex{0}));
 }
 
 TEST_CASE("Interest grid: a radius without end sees from corner to corner",
@@ -440,13 +440,13 @@ TEST_CASE("Interest grid: a radius without end sees from corner to corner",
         settings.axes = axes;
         Grid world(settings);
         const std::uint32_t viewer = world.add_viewer({-far, -far, -far});
-        world.grid.add_object(0, {far, far, far});
+        world.grid.add_object(ObjectIndex{0}, {far, far, far});
         world.grid.set_view_radius(viewer, 1e30);
         world.grid.update();
-        CHECK(world.grid.sees(viewer, 0));
+        CHECK(world.grid.sees(viewer, ObjectIndex{0}));
         world.grid.set_view_radius(viewer, 1e10);
         world.grid.update();
-        CHECK_FALSE(world.grid.sees(viewer, 0));
+        CHECK_FALSE(world.grid.sees(viewer, ObjectIndex{0}));
     }
 }
 
@@ -459,8 +459,8 @@ TEST_CASE("Interest grid: one that sees far makes nothing dearer for others",
         Grid world(settings);
         constexpr std::uint32_t object_count = 20'000;
         for (std::uint32_t i = 0; i < object_count; ++i) {
-            world.grid.add_object(i, {static_cast<float>(i % 200) * 1'000.0f,
-                                      static_cast<float>(i / 200) * 1'000.0f, 0});
+            world.grid.add_object(ObjectIndex{i}, {static_cast<float>(i % 200) * 1'000.0f,
+                                                   static_cast<float>(i / 200) * 1'000.0f, 0});
         }
         std::vector<std::uint32_t> viewers;
         for (std::uint32_t i = 0; i < 8; ++i) {
@@ -502,23 +502,24 @@ TEST_CASE("Interest grid: whatever coordinates are, there is a cell for them",
         for (const double distance : {0.001, 150.0, 1e30}) {
             for (const float x : coordinates) {
                 for (const float y : coordinates) {
-                    world.grid.add_object(index++, distance, {x, y, -x});
-                    world.grid.add_object(index++, {y, x, y});
+                    world.grid.add_object(ObjectIndex{index++}, distance, {x, y, -x});
+                    world.grid.add_object(ObjectIndex{index++}, {y, x, y});
                 }
             }
         }
         world.grid.update();
-        CHECK(world.grid.sees(viewer, 1));  // the radius is wider than all that there is
+        CHECK(
+            world.grid.sees(viewer, ObjectIndex{1}));  // the radius is wider than all that there is
         for (const float x : coordinates) {
             world.grid.set_viewer(viewer, {x, x, x});
             for (std::uint32_t i = 0; i < index; ++i) {
-                world.grid.set_location(i, {x, -x, x});
+                world.grid.set_location(ObjectIndex{i}, {x, -x, x});
             }
             world.grid.update();
         }
         for (std::uint32_t i = 0; i < index; ++i) {
-            world.grid.remove_object(i);
-            CHECK_FALSE(world.grid.sees(viewer, i));
+            world.grid.remove_object(ObjectIndex{i});
+            CHECK_FALSE(world.grid.sees(viewer, ObjectIndex{i}));
         }
     }
 }
@@ -540,7 +541,7 @@ TEST_CASE("Interest grid: work is by what moved, not by what there is", "[netdri
     };
     for (std::uint32_t i = 0; i < object_count; ++i) {
         places.push_back(anywhere());
-        world.grid.add_object(i, 150.0, places.back());
+        world.grid.add_object(ObjectIndex{i}, 150.0, places.back());
     }
     std::vector<std::uint32_t> viewers;
     std::vector<Vector3> eyes;
@@ -558,7 +559,7 @@ TEST_CASE("Interest grid: work is by what moved, not by what there is", "[netdri
             if (i % 100 == tick) {
                 places[i].x += 10.0f;
             }
-            world.grid.set_location(i, places[i]);  // all say where they are
+            world.grid.set_location(ObjectIndex{i}, places[i]);  // all say where they are
         }
         world.grid.update();
     }
@@ -593,9 +594,9 @@ TEST_CASE("Interest grid: what moves takes no memory", "[netdriver][interest]") 
     }
     for (std::uint32_t i = 0; i < 1'000; ++i) {
         if (i % 2 == 0) {
-            world.grid.add_object(i, i % 3 == 0 ? 40.0 : 300.0, anywhere());
+            world.grid.add_object(ObjectIndex{i}, i % 3 == 0 ? 40.0 : 300.0, anywhere());
         } else {
-            world.grid.add_object(i, anywhere());
+            world.grid.add_object(ObjectIndex{i}, anywhere());
         }
     }
     world.grid.set_view_radius(viewers[0], 900);  // a radius that nobody else has
@@ -604,7 +605,7 @@ TEST_CASE("Interest grid: what moves takes no memory", "[netdriver][interest]") 
     for (int tick = 0; tick < 200; ++tick) {
         world.grid.set_view_radius(viewers[0], tick % 2 == 0 ? 100 : 900);
         for (std::uint32_t i = 0; i < 1'000; i += 7) {
-            world.grid.set_location(i, anywhere());
+            world.grid.set_location(ObjectIndex{i}, anywhere());
         }
         for (const std::uint32_t viewer : viewers) {
             world.grid.set_viewer(viewer, anywhere());

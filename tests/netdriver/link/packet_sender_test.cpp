@@ -54,7 +54,7 @@ class Line {
     [[nodiscard]] bool write_opens() {
         packets.bandwidth().refresh_wanted();
         for (const bool is_last : {false, true}) {
-            while (const std::optional<std::uint32_t> index = packets.write_lost_open()) {
+            while (const std::optional<ObjectIndex> index = packets.write_lost_open()) {
                 packets.opens().followed(*index);
             }
             if (!is_last && packets.has_lost_opens()) {
@@ -70,7 +70,8 @@ class Line {
         header.channel = ChannelIndex{index + 1};
         header.is_open = is_open;
         (void)packets.reliable().queue(header, is_open ? std::uint16_t{1} : std::uint16_t{2},
-                                       std::span(bytes_).first(bytes), {kind, index, 0});
+                                       std::span(bytes_).first(bytes),
+                                       {kind, ObjectIndex{index}, 0});
     }
 
     std::array<std::byte, 10'000> bytes_{};

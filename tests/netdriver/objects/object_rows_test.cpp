@@ -13,7 +13,7 @@ namespace {
 
 /// A row that notes what it is told.
 struct NotingRow {
-    void forget(std::uint32_t index) { forgotten.push_back(index); }
+    void forget(ObjectIndex index) { forgotten.push_back(value_of(index)); }
     void grow(std::uint32_t count) { size = count; }
 
     std::vector<std::uint32_t> forgotten;
@@ -32,13 +32,13 @@ TEST_CASE("Object rows: forgetting an object forgets it in every row that was ad
     BitRow bits(std::pmr::get_default_resource());
     rows.add(noting, Until::SlotIsFree);
     rows.add(bits, Until::SlotIsFree);
-    bits.insert(70);
-    bits.insert(7);
-    rows.free_slot(7);
+    bits.insert(ObjectIndex{70});
+    bits.insert(ObjectIndex{7});
+    rows.free_slot(ObjectIndex{7});
     CHECK(noting.forgotten == Indices{7});
-    CHECK_FALSE(bits.test(7));
-    CHECK(bits.test(70));
-    rows.free_slot(500);  // beyond its end
+    CHECK_FALSE(bits.test(ObjectIndex{7}));
+    CHECK(bits.test(ObjectIndex{70}));
+    rows.free_slot(ObjectIndex{500});  // beyond its end
     CHECK(noting.forgotten == Indices{7, 500});
 }
 
@@ -51,14 +51,14 @@ TEST_CASE("Object rows: a row forgets an object at the step it was added for, an
     rows.add(torn, Until::TornOff);
     rows.add(done, Until::GameIsDone);
     rows.add(free, Until::SlotIsFree);
-    rows.tear_off(1);
+    rows.tear_off(ObjectIndex{1});
     CHECK(torn.forgotten == Indices{1});
     CHECK(done.forgotten.empty());
-    rows.end_for_game(2);
+    rows.end_for_game(ObjectIndex{2});
     CHECK(torn.forgotten == Indices{1, 2});
     CHECK(done.forgotten == Indices{2});
     CHECK(free.forgotten.empty());
-    rows.free_slot(3);
+    rows.free_slot(ObjectIndex{3});
     CHECK(torn.forgotten == Indices{1, 2, 3});
     CHECK(done.forgotten == Indices{2, 3});
     CHECK(free.forgotten == Indices{3});
@@ -74,7 +74,7 @@ TEST_CASE("Object rows: rows that need a place for each slot grow with the slots
     rows.grow(90);
     CHECK(full.size == 90);
     CHECK(sparse.size == 0);
-    rows.end_for_game(4);
+    rows.end_for_game(ObjectIndex{4});
     CHECK(full.forgotten == Indices{4});
 }
 

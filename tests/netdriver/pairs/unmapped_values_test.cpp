@@ -14,7 +14,7 @@ namespace replayout::test {
 namespace {
 
 using Entry = UnmappedValues::Entry;
-using Model = std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>>;
+using Model = std::set<std::tuple<ObjectIndex, std::uint32_t, std::uint64_t>>;
 
 /// What is taken, from both; `is_asked` says of which entries of the model that may be.
 class ModelledValues {
@@ -25,7 +25,7 @@ class ModelledValues {
         values.add(entry);
         model_.insert({entry.index, entry.handle.value, entry.guid.value});
     }
-    void take_of(std::uint32_t index, std::uint32_t modulo) {
+    void take_of(ObjectIndex index, std::uint32_t modulo) {
         std::size_t count = 0;
         values.take_of(
             index, [&](const Entry& entry) { return entry.handle.value % modulo == 0; },
@@ -51,7 +51,7 @@ class ModelledValues {
             REQUIRE_FALSE((other == guid.value && handle % modulo == 0));
         }
     }
-    void check(std::uint32_t index) {
+    void check(ObjectIndex index) {
         ChangeMask expected;
         ChangeMask found;
         expected.reset(64);
@@ -90,7 +90,7 @@ TEST_CASE("Unmapped values: at random, they are found by their object and by wha
     SeededRandom random(seed);
     ModelledValues values(std::pmr::get_default_resource());
     for (int step = 0; step < 5'000; ++step) {
-        const std::uint32_t index = random.below(12);
+        const ObjectIndex index{random.below(12)};
         const NetGUID guid{1 + random.below(12)};
         if (random.percent(80)) {
             values.add({guid, index, RepHandle{1 + random.below(40)}});
@@ -99,7 +99,7 @@ TEST_CASE("Unmapped values: at random, they are found by their object and by wha
         } else {
             values.take_waiting_for(guid, 1 + random.below(3));
         }
-        values.check(random.below(13));
+        values.check(ObjectIndex{random.below(13)});
     }
     CHECK(values.total > 1'000);
 }
@@ -109,7 +109,7 @@ TEST_CASE("Unmapped values: what waits again and again takes no memory") {
     UnmappedValues values(&resource);
     std::uint64_t taken = 0;
     for (int tick = 0; tick < 50; ++tick) {
-        for (std::uint32_t index = 0; index < 1'000; ++index) {
+        for (ObjectIndex index{}; value_of(index) < 1'000; ++index) {
             values.take_of(
                 index, [](const Entry&) { return true; }, [](const Entry&) {});
             values.add({NetGUID{7}, index, RepHandle{3}});

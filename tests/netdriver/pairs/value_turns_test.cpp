@@ -148,12 +148,12 @@ struct Sight {
 TEST_CASE("Value turns: who waits has a turn in order, as many as there is room for",
           "[netdriver][reliable]") {
     ValueTurns turns(std::pmr::get_default_resource());
-    CHECK(turns.may_go(7));
-    turns.wait(7, 10);
-    turns.wait(3, 20);
-    turns.wait(5, 1);
-    turns.wait(3, 1);  // it waits already
-    CHECK_FALSE(turns.may_go(9));
+    CHECK(turns.may_go(ObjectIndex{7}));
+    turns.wait(ObjectIndex{7}, 10);
+    turns.wait(ObjectIndex{3}, 20);
+    turns.wait(ObjectIndex{5}, 1);
+    turns.wait(ObjectIndex{3}, 1);  // it waits already
+    CHECK_FALSE(turns.may_go(ObjectIndex{9}));
     std::vector<std::uint32_t> begun;
     std::vector<std::uint32_t> ended;
     std::size_t begun_max = 100;
@@ -161,9 +161,9 @@ TEST_CASE("Value turns: who waits has a turn in order, as many as there is room 
         begun.clear();
         ended.clear();
         turns.begin_round(
-            room, [&](std::uint32_t index) { ended.push_back(index); },
-            [&](std::uint32_t index) {
-                begun.push_back(index);
+            room, [&](ObjectIndex index) { ended.push_back(value_of(index)); },
+            [&](ObjectIndex index) {
+                begun.push_back(value_of(index));
                 return begun.size() < begun_max;
             });
     };
@@ -171,34 +171,34 @@ TEST_CASE("Value turns: who waits has a turn in order, as many as there is room 
     CHECK(begun.empty());
     begin_round(12);
     CHECK((begun == std::vector<std::uint32_t>{7, 3}));
-    CHECK(turns.may_go(7));
-    CHECK_FALSE(turns.may_go(5));
-    turns.leave(7);
-    CHECK(turns.may_go(7));  // another value of it
-    turns.wait(3, 20);       // it found no room
-    CHECK_FALSE(turns.may_go(3));
-    CHECK_FALSE(turns.may_go(7));
+    CHECK(turns.may_go(ObjectIndex{7}));
+    CHECK_FALSE(turns.may_go(ObjectIndex{5}));
+    turns.leave(ObjectIndex{7});
+    CHECK(turns.may_go(ObjectIndex{7}));  // another value of it
+    turns.wait(ObjectIndex{3}, 20);       // it found no room
+    CHECK_FALSE(turns.may_go(ObjectIndex{3}));
+    CHECK_FALSE(turns.may_go(ObjectIndex{7}));
     begin_round(100);
     CHECK((ended == std::vector<std::uint32_t>{7, 3}));
     CHECK((begun == std::vector<std::uint32_t>{3}));  // alone, and before who came later
-    turns.wait(4, 1);
-    turns.wait(2, 1);
+    turns.wait(ObjectIndex{4}, 1);
+    turns.wait(ObjectIndex{2}, 1);
     begun_max = 2;
     begin_round(100);  // 3 did without, and in the turn of the second one there is no room
     CHECK((begun == std::vector<std::uint32_t>{5, 4}));
-    CHECK(turns.may_go(5));
-    CHECK_FALSE(turns.may_go(4));
+    CHECK(turns.may_go(ObjectIndex{5}));
+    CHECK_FALSE(turns.may_go(ObjectIndex{4}));
     begun_max = 100;
     begin_round(100);  // 5 did without
     CHECK((begun == std::vector<std::uint32_t>{4, 2}));
-    turns.leave(4);
-    turns.leave(2);
-    turns.wait(5, 1);
+    turns.leave(ObjectIndex{4});
+    turns.leave(ObjectIndex{2});
+    turns.wait(ObjectIndex{5}, 1);
     begin_round(1);
     CHECK((begun == std::vector<std::uint32_t>{5}));
-    turns.leave(5);
+    turns.leave(ObjectIndex{5});
     CHECK(turns.is_empty());
-    CHECK(turns.may_go(9));
+    CHECK(turns.may_go(ObjectIndex{9}));
 }
 
 TEST_CASE("Value turns: of an object that was hidden before its turn nothing goes out",

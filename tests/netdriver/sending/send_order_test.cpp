@@ -34,11 +34,11 @@ class Flood {
           wanted_(&memory),
           owed_(&memory) {
         for (std::uint32_t index = 0; index < count; ++index) {
-            wanted_.insert(index);
+            wanted_.insert(ObjectIndex{index});
         }
     }
 
-    void set_owed(std::uint32_t index, bool is_owed) {
+    void set_owed(ObjectIndex index, bool is_owed) {
         is_owed ? wanted_.insert(index) : wanted_.erase(index);
     }
 
@@ -48,9 +48,9 @@ class Flood {
         room_ = std::min<std::int64_t>(room_, 0) + bytes_per_flush;
         owed_.clear_all();
         owed_.merge(wanted_);
-        const auto band = [this](std::uint32_t index) { return pairs[index].band; };
-        const auto ticks = [this](std::uint32_t) { return TickRange{tick - 1, tick}; };
-        const auto arrive = [&](std::uint32_t index) {
+        const auto band = [this](ObjectIndex index) { return pairs[value_of(index)].band; };
+        const auto ticks = [this](ObjectIndex) { return TickRange{tick - 1, tick}; };
+        const auto arrive = [&](ObjectIndex index) {
             return SendOrder::Arrival{SendOrder::Kind::Shown, true, band(index)};
         };
         order.begin(owed_, arrive, band, ticks);
@@ -71,7 +71,7 @@ class Flood {
     void send_candidates(std::vector<std::uint32_t>& sent) {
         while (order.has_candidate() && room_ > 0) {
             const SendOrder::Candidate candidate = order.take();
-            Pair& pair = pairs[candidate.index];
+            Pair& pair = pairs[value_of(candidate.index)];
             order.pay(candidate, pair.is_held_back ? 0 : pair.bytes);
             if (pair.is_held_back) {
                 order.hold_back(candidate, SendOrder::Kind::Shown);
@@ -82,7 +82,7 @@ class Flood {
             room_ -= pair.bytes;
             pair.longest_wait = std::max(pair.longest_wait, tick - pair.sent_at);
             pair.sent_at = tick;
-            sent.push_back(candidate.index);
+            sent.push_back(value_of(candidate.index));
         }
     }
 
@@ -115,8 +115,8 @@ TEST_CASE("SendOrder: what was missed goes before what was not, the first missed
     Flood flood(4);
     CHECK(flood.flush(2) == std::vector<std::uint32_t>{0, 1});
     CHECK(flood.flush(1) == std::vector<std::uint32_t>{2});
-    CHECK(flood.order.is_missed(3));
-    CHECK(flood.order.is_missed(0));
+    CHECK(flood.order.is_missed(ObjectIndex{3}));
+    CHECK(flood.order.is_missed(ObjectIndex{0}));
     CHECK(flood.flush(1) == std::vector<std::uint32_t>{3});
     CHECK(flood.flush(1) == std::vector<std::uint32_t>{0});
 }
@@ -173,15 +173,15 @@ TEST_CASE("SendOrder: who steps down further is due in some of the ticks of who 
         std::uint32_t due_count = 0;
         for (std::int64_t tick = 1; tick <= 64; ++tick) {
             const TickRange ticks{tick - 1, tick};
-            const std::uint32_t near = flood.order.rank_of(index, 1, ticks);
-            const std::uint32_t far = flood.order.rank_of(index, 3, ticks);
+            const std::uint32_t near = flood.order.rank_of(ObjectIndex{index}, 1, ticks);
+            const std::uint32_t far = flood.order.rank_of(ObjectIndex{index}, 3, ticks);
             CHECK((far > SendOrder::due_rank || near == SendOrder::due_rank));
             CHECK(far <= near + 2);
             due_count += near == SendOrder::due_rank ? 1u : 0u;
         }
         CHECK(due_count == 64u >> flood.order.exponent_of(1));
         // None of its ticks: behind all others.
-        CHECK(flood.order.rank_of(index, 3, {7, 7}) > flood.order.exponent_of(3));
+        CHECK(flood.order.rank_of(ObjectIndex{index}, 3, {7, 7}) > flood.order.exponent_of(3));
     }
 }
 
@@ -265,16 +265,16 @@ TEST_CASE("SendOrder: where even the highest pressure leaves too little room, no
 
 TEST_CASE("SendOrder: what was missed for hours still goes before what was missed later") {
     Flood flood(2);
-    flood.set_owed(0, false);
+    flood.set_owed(ObjectIndex{0}, false);
     for (int i = 0; i < 60'000; ++i) {
         (void)flood.flush(0);
     }
-    flood.set_owed(0, true);
+    flood.set_owed(ObjectIndex{0}, true);
     for (int i = 0; i < 6'000; ++i) {
         (void)flood.flush(0);
     }
-    REQUIRE(flood.order.is_missed(0));
-    REQUIRE(flood.order.is_missed(1));
+    REQUIRE(flood.order.is_missed(ObjectIndex{0}));
+    REQUIRE(flood.order.is_missed(ObjectIndex{1}));
     CHECK(flood.flush(1) == std::vector<std::uint32_t>{1});
 }
 
@@ -302,7 +302,8 @@ TEST_CASE("SendOrder: an object with few ticks steps down by as much less") {
     CHECK(flood.order.exponent_of(3, {0, 1, exponent + 3}) == 0);
     // Each of its ticks, where these are as rare as a pair that steps down is sent.
     for (std::int64_t tick = 1; tick <= 64; ++tick) {
-        CHECK(flood.order.rank_of(200, 3, {tick - 1, tick, exponent}) == SendOrder::due_rank);
+        CHECK(flood.order.rank_of(ObjectIndex{200}, 3, {tick - 1, tick, exponent}) ==
+              SendOrder::due_rank);
     }
 }
 
@@ -318,14 +319,14 @@ struct Owing {
     std::vector<SendOrder::Arrival> arrivals;  // by index
 
     void owe(const SendOrder::Arrival& arrival) {
-        owed.insert(static_cast<std::uint32_t>(arrivals.size()));
+        owed.insert(ObjectIndex{static_cast<std::uint32_t>(arrivals.size())});
         arrivals.push_back(arrival);
     }
     void begin(std::int64_t tick) {
         order.begin(
-            owed, [&](std::uint32_t index) { return arrivals[index]; },
-            [&](std::uint32_t index) { return arrivals[index].band; },
-            [&](std::uint32_t) {
+            owed, [&](ObjectIndex index) { return arrivals[value_of(index)]; },
+            [&](ObjectIndex index) { return arrivals[value_of(index)].band; },
+            [&](ObjectIndex) {
                 return TickRange{tick - 1, tick};
             });
     }
@@ -334,7 +335,7 @@ struct Owing {
         order.pay(candidate, bytes);
         order.sent(candidate.index);
         owed.erase(candidate.index);
-        return candidate.index;
+        return value_of(candidate.index);
     }
 };
 
@@ -393,7 +394,7 @@ TEST_CASE("SendOrder: who becomes a candidate of another kind goes by what it is
     owing.begin(1);
     owing.order.end();
     owing.arrivals[2].kind = Kind::Unfinished;
-    owing.placed.erase(2);
+    owing.placed.erase(ObjectIndex{2});
     owing.begin(2);
     CHECK(owing.take_and_send() == 2);
     CHECK(owing.take_and_send() == 0);
@@ -410,20 +411,20 @@ TEST_CASE("SendOrder: what a call opened in the flush in which it waited is new 
     SECTION("where it was not taken") {}
     SECTION("or was held back") {
         const SendOrder::Candidate candidate = owing.order.take();
-        REQUIRE(candidate.index == 0);
+        REQUIRE(candidate.index == ObjectIndex{0});
         owing.order.hold_back(candidate, Kind::New);
     }
     owing.arrivals[0].kind = Kind::Shown;
-    owing.placed.erase(0);
-    owing.order.end([&](std::uint32_t index) { return owing.arrivals[index].kind; });
-    CHECK_FALSE(owing.order.is_missed(0));
-    CHECK(owing.order.is_missed(1));
+    owing.placed.erase(ObjectIndex{0});
+    owing.order.end([&](ObjectIndex index) { return owing.arrivals[value_of(index)].kind; });
+    CHECK_FALSE(owing.order.is_missed(ObjectIndex{0}));
+    CHECK(owing.order.is_missed(ObjectIndex{1}));
     owing.begin(2);
     const SendOrder::Candidate first = owing.order.take();
-    CHECK(first.index == 1);  // it was missed
+    CHECK(first.index == ObjectIndex{1});  // it was missed
     CHECK(first.kind == Kind::New);
     const SendOrder::Candidate second = owing.order.take();
-    CHECK(second.index == 0);
+    CHECK(second.index == ObjectIndex{0});
     CHECK(second.kind == Kind::Shown);
     CHECK_FALSE(owing.order.has_candidate());
 }
@@ -435,11 +436,11 @@ TEST_CASE("SendOrder: who is owed nothing any more keeps no place") {
     }
     owing.begin(1);
     owing.order.end();
-    owing.owed.erase(0);
+    owing.owed.erase(ObjectIndex{0});
     owing.begin(2);
     owing.order.end();
-    CHECK_FALSE(owing.order.is_missed(0));
-    owing.owed.insert(0);
+    CHECK_FALSE(owing.order.is_missed(ObjectIndex{0}));
+    owing.owed.insert(ObjectIndex{0});
     owing.begin(3);
     CHECK(owing.take_and_send() == 1);
     CHECK(owing.take_and_send() == 2);
@@ -460,7 +461,7 @@ TEST_CASE("SendOrder: beside a flood of what is new nobody steps down, and nobod
         for (int i = 0; i < 10; ++i) {
             owing.owe({SendOrder::Kind::New, true, 2, 1.0f});
         }
-        owing.owed.insert(0);
+        owing.owed.insert(ObjectIndex{0});
         owing.begin(tick);
         ++wait;
         for (int room = 0; room < 5; ++room) {
@@ -469,7 +470,7 @@ TEST_CASE("SendOrder: beside a flood of what is new nobody steps down, and nobod
         longest_wait = std::max(longest_wait, wait);
         owing.order.end();
         for (; owing.arrivals.size() - oldest_new > 100; ++oldest_new) {
-            owing.owed.erase(oldest_new);  // what was not shown in time is over
+            owing.owed.erase(ObjectIndex{oldest_new});  // what was not shown in time is over
         }
     }
     CHECK(owing.order.pressure() <= 1);
@@ -500,16 +501,17 @@ struct Turns {
         owing.begin(tick);
         while (owing.order.has_candidate() && room > 0) {
             const SendOrder::Candidate candidate = owing.order.take();
-            const std::uint32_t size = bytes[candidate.index];
+            const std::uint32_t index = value_of(candidate.index);
+            const std::uint32_t size = bytes[index];
             owing.order.pay(candidate, size);
             owing.order.sent(candidate.index);
             owing.owed.erase(candidate.index);
-            sent_at[candidate.index] = tick;
+            sent_at[index] = tick;
             room -= size;
             (candidate.kind == SendOrder::Kind::New ? new_bytes : shown_bytes) += size;
             if (candidate.kind == SendOrder::Kind::New) {
                 owing.placed.erase(candidate.index);
-                owing.arrivals[candidate.index].kind = SendOrder::Kind::Shown;
+                owing.arrivals[index].kind = SendOrder::Kind::Shown;
             }
         }
         owing.order.end();
@@ -532,7 +534,7 @@ TEST_CASE("SendOrder: beside shown objects new ones have half of the bytes, and 
             (void)turns.add(SendOrder::Kind::New, i % 2 == 0 ? 2 : 4, new_size);
         }
         for (std::uint32_t index = 0; index < 50; ++index) {
-            turns.owing.owed.insert(index);
+            turns.owing.owed.insert(ObjectIndex{index});
         }
         turns.flush(room);
     }
@@ -551,7 +553,7 @@ TEST_CASE("SendOrder: an object that comes anew in each flush leaves the shown o
     std::uint32_t last = 0;
     for (int i = 0; i < 1'000; ++i) {
         (void)turns.add(SendOrder::Kind::New, 0, 100);
-        turns.owing.owed.insert(shown);
+        turns.owing.owed.insert(ObjectIndex{shown});
         turns.flush(100);
         longest = std::max(longest, turns.tick - turns.sent_at[shown]);
         last = turns.sent_at[shown];
@@ -574,7 +576,7 @@ TEST_CASE("SendOrder: what is new waits for what waited before it, whatever come
             (void)turns.add(SendOrder::Kind::New, 0, 50);
         }
         for (std::uint32_t index = 0; index < 100; ++index) {
-            turns.owing.owed.insert(index);
+            turns.owing.owed.insert(ObjectIndex{index});
         }
         turns.flush(200);
     }
@@ -593,15 +595,15 @@ TEST_CASE("SendOrder: a due object waits for those due before it, whatever is fo
     std::uint32_t longest = 0;
     for (int i = 0; i < 3'000; ++i) {
         for (std::uint32_t index = 0; index <= low; ++index) {
-            turns.owing.owed.insert(index);
-            if (index != low && turns.owing.owed.test(index)) {
-                turns.owing.order.force(index);
+            turns.owing.owed.insert(ObjectIndex{index});
+            if (index != low && turns.owing.owed.test(ObjectIndex{index})) {
+                turns.owing.order.force(ObjectIndex{index});
             }
         }
         turns.flush(100);
         if (turns.sent_at[low] == turns.tick) {
             due_since = 0;
-        } else if (due_since == 0 && turns.owing.order.is_missed(low)) {
+        } else if (due_since == 0 && turns.owing.order.is_missed(ObjectIndex{low})) {
             due_since = turns.tick;
         }
         longest = std::max(longest, due_since == 0 ? 0 : turns.tick - due_since);
@@ -618,13 +620,14 @@ TEST_CASE("SendOrder: what comes and goes again before it is sent takes no more 
     const auto play = [&](std::int64_t first_tick, std::int64_t last_tick) {
         for (std::int64_t tick = first_tick; tick <= last_tick; ++tick) {
             for (std::uint32_t index = 0; index < 500; ++index) {
-                (index + tick) % 2 == 0 ? owing.owed.insert(index) : owing.owed.erase(index);
+                (index + tick) % 2 == 0 ? owing.owed.insert(ObjectIndex{index})
+                                        : owing.owed.erase(ObjectIndex{index});
             }
             owing.begin(tick);
             owing.order.end();
         }
     };
-    owing.owed.insert(0);
+    owing.owed.insert(ObjectIndex{0});
     play(1, 100);
     const std::uint64_t taken = owing.memory.allocation_count();
     play(101, 1'000);
@@ -638,13 +641,13 @@ TEST_CASE("SendOrder: what is forced is due until it is sent") {
     }
     REQUIRE(flood.order.exponent_of(3) >= 4);
     std::uint32_t index = 0;
-    while (flood.order.rank_of(index, 3, {400, 401}) == SendOrder::due_rank) {
+    while (flood.order.rank_of(ObjectIndex{index}, 3, {400, 401}) == SendOrder::due_rank) {
         ++index;
     }
-    flood.order.force(index);
-    CHECK(flood.order.rank_of(index, 3, {400, 401}) == SendOrder::due_rank);
-    flood.order.sent(index);
-    CHECK(flood.order.rank_of(index, 3, {400, 401}) > SendOrder::due_rank);
+    flood.order.force(ObjectIndex{index});
+    CHECK(flood.order.rank_of(ObjectIndex{index}, 3, {400, 401}) == SendOrder::due_rank);
+    flood.order.sent(ObjectIndex{index});
+    CHECK(flood.order.rank_of(ObjectIndex{index}, 3, {400, 401}) > SendOrder::due_rank);
 }
 
 }  // namespace replayout::test
