@@ -46,8 +46,7 @@ void Ownership::set_facts(NetObjectId id, const ObjectFacts& facts) {
     }
     relevancy_.hide_parts_before(slot_of(id), facts);
     const ObjectFacts before = facts_of(id);
-    objects_.for_each_in_family(slot_of(id),
-                                [&](ObjectIndex index) { set_facts_of(index, facts); });
+    objects_.for_each_in_family(slot_of(id), [&](ObjectIndex part) { set_facts_of(part, facts); });
     for (const ObjectFacts* owned : {&before, &facts}) {
         ClientInterest* const client =
             owned->has_owner ? clients_.find_interest(owned->owner) : nullptr;

@@ -187,7 +187,7 @@ void Relevancy::show_family(ServerClient& client, ObjectIndex index, bool is_rel
         sender.edit_channels().set_relevant(index, true);
         dormancy_.shown(client, index);
     }
-    show_parts(client, index);
+    objects_.for_each_part(index, [&](ObjectIndex part) { show_part(client, part); });
 }
 
 void Relevancy::hide_family(ServerClient& client, ObjectIndex index) {
@@ -241,10 +241,6 @@ void Relevancy::hide_parts_before(ObjectIndex index, const ObjectFacts& facts) {
         });
         hide_parts_before(part, facts);
     });
-}
-
-void Relevancy::show_parts(ServerClient& client, ObjectIndex index) {
-    objects_.for_each_part(index, [&](ObjectIndex part) { show_part(client, part); });
 }
 
 void Relevancy::show_part(ServerClient& client, ObjectIndex part) {

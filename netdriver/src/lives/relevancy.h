@@ -76,7 +76,6 @@ class Relevancy {
     void hide_at_once(ReplicationSender& sender, ObjectIndex index);
     /// False: what the calls need is more than is kept.
     [[nodiscard]] bool hide_behind_calls(ServerClient& client, ObjectIndex index);
-    void show_parts(ServerClient& client, ObjectIndex index);
     void show_part_to_all(ObjectIndex part);
 
     const ServerEnvironment& environment_;

@@ -290,7 +290,7 @@ void SentRecords::resolve_block(PairExtra* extra, bool is_delivered) {
 }
 
 Version SentRecords::complete_version(ObjectIndex index) {
-    values_.owe_left_out(index);
+    values_.owe_left_out(pairs_.ref(index));
     const Version version = pairs_.track(index).version(pairs_[index]);
     REPLAYOUT_ASSERT(!pairs_.has_arrived(index) || version == pairs_[index].sent_version);
     return version;

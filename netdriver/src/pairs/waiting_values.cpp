@@ -201,19 +201,16 @@ void WaitingValues::note_left_out(PairRef ref, std::span<const RepHandle> handle
     }
 }
 
-void WaitingValues::owe_left_out(ObjectIndex index) {
-    PairExtra* extra = pairs_.find_extra(index);
+void WaitingValues::owe_left_out(PairRef ref) {
+    PairExtra* extra = pairs_.find_extra(ref.index);
     if (extra == nullptr) {
         return;
     }
     extra->left_out.owe_with(
         context_.scratch.owed,
-        [&] {
-            pairs_.collect_owed(pairs_.ref(index), pairs_.position_of(index),
-                                context_.scratch.owed);
-        },
+        [&] { pairs_.collect_owed(ref, pairs_.position_of(ref.index), context_.scratch.owed); },
         [&](const LeftOutValues::Entry& value) {
-            pairs_.owe_part(index, {value.versions, value.handles});
+            pairs_.owe_part(ref.index, {value.versions, value.handles});
         });
 }
 

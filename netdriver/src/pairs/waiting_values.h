@@ -42,7 +42,7 @@ class WaitingValues final : public ReceiverIds {
     void note_left_out(PairRef ref, std::span<const RepHandle> handles,
                        const OwedVersions& position);
     /// What was left out goes with what is owed of the same values. Uses SendScratch::owed.
-    void owe_left_out(ObjectIndex index);
+    void owe_left_out(PairRef ref);
 
     /// Objects with a paused value for which there was no room.
     [[nodiscard]] ValueTurns& turns() noexcept { return turns_; }

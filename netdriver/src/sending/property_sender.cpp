@@ -37,7 +37,7 @@ SendOutcome PropertySender::replicate_properties(ObjectIndex index) {
         if (const std::optional<SendOutcome> outcome = ahead_.replicate(ref)) {
             return *outcome;
         }
-        parts_.values.owe_left_out(index);
+        parts_.values.owe_left_out(ref);
     }
     const OwedVersions position =
         was_plain ? position_of_plain(ref, pair) : parts_.records.sending_position_of(index);

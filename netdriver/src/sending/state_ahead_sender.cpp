@@ -22,7 +22,7 @@ std::optional<SendOutcome> StateAheadSender::replicate(PairRef ref) {
 }
 
 SendOutcome StateAheadSender::send(PairRef ref) {
-    parts_.values.owe_left_out(ref.index);
+    parts_.values.owe_left_out(ref);
     OwedVersions position = parts_.records.sending_position_of(ref.index);
     parts_.pairs.collect_owed(ref, position, parts_.context.scratch.owed);
     parts_.records.restart_arrays(ref, position);
