@@ -63,15 +63,16 @@ bool HiddenStates::keep(ObjectIndex index) {
 }
 
 bool HiddenStates::encode(ObjectIndex index, Version complete, State& state) {
-    ChangelistState& object = objects_.at(index)->changelist_state();
+    const PairRef ref = pairs_.ref(index);
+    ChangelistState& object = ref.state();
     if (packets_.sent().has_initial(index) || is_any_initial_waiting(index)) {
         pairs_.owe_what_is_initial(index);  // it may not arrive, or was never sent
     }
-    const OwedVersions position = pairs_.position_since(index, complete);
+    const OwedVersions position = pairs_.position_since(ref, complete);
     // With values that are on their way as bunches: they may have changed since.
     ChangeMask& owed = context_.scratch.owed;
     object.collect_owed(position, pairs_.passing_of(index), owed);
-    const DeltaStates* deltas = pairs_.deltas_of(pairs_.ref(index));
+    const DeltaStates* deltas = pairs_.deltas_of(ref);
     if (deltas != nullptr) {
         deltas->remove_held(object, owed);
     }

@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "object_index.h"
+
 namespace replayout {
 
 class ObjectStore;
