@@ -2,8 +2,8 @@
 //
 // The bytes of UNet: a script with three SyncVars as OnSerialize writes it, first whole, then for
 // each mask of what changed.
-#include <replayout/syncvar/unet_section.h>
-#include <replayout/syncvar/unet_woven.h>
+#include <replayout/unet/unet_section.h>
+#include <replayout/unet/unet_woven.h>
 
 #include <array>
 #include <cstdint>
@@ -11,7 +11,7 @@
 #include <span>
 #include <string>
 
-using namespace replayout::syncvar;
+using namespace replayout;
 
 namespace {
 

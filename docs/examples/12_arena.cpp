@@ -3,12 +3,12 @@
 // One small arena, twice: a fighter for each player, first in Unity's words, then in Unreal's. Both
 // are doors to one engine, so what goes over the wire for the same properties is the same, byte for
 // byte.
+#include <replayout/behaviours/behaviour_builder.h>
+#include <replayout/behaviours/network_client.h>
+#include <replayout/behaviours/network_server.h>
 #include <replayout/netdriver/loopback_transport.h>
 #include <replayout/netdriver/net_driver.h>
 #include <replayout/reflection/reflection.h>
-#include <replayout/syncvar/behaviour_builder.h>
-#include <replayout/syncvar/network_client.h>
-#include <replayout/syncvar/network_server.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -55,8 +55,6 @@ class Tap final : public Transport {
 // In Unity's words.
 
 namespace unity {
-
-using namespace replayout::syncvar;
 
 class Fighter : public NetworkBehaviour {
   public:

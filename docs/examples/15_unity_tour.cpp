@@ -2,19 +2,18 @@
 //
 // A first game in Unity's words, in one process: a server, a client, and a basket of apples that
 // the server spawned. Asked by a command of the player, the server takes one out of it.
+#include <replayout/behaviours/behaviour_builder.h>
+#include <replayout/behaviours/network_client.h>
+#include <replayout/behaviours/network_server.h>
+#include <replayout/behaviours/sync_list.h>
 #include <replayout/netdriver/loopback_transport.h>
 #include <replayout/reflection/type_builder.h>
-#include <replayout/syncvar/behaviour_builder.h>
-#include <replayout/syncvar/network_client.h>
-#include <replayout/syncvar/network_server.h>
-#include <replayout/syncvar/sync_list.h>
 
 #include <cstdio>
 #include <memory_resource>
 #include <string>
 
 using namespace replayout;
-using namespace replayout::syncvar;
 
 namespace {
 

@@ -5,15 +5,14 @@
 // failed and moves nothing.
 //
 //     u8: bit 0 lenient   u8 count of reads   a byte for each   the packet
-#include <replayout/syncvar/network_reader.h>
-#include <replayout/syncvar/network_writer.h>
-#include <replayout/syncvar/unet_messages.h>
-#include <replayout/syncvar/unet_packet.h>
+#include <replayout/unet/network_reader.h>
+#include <replayout/unet/network_writer.h>
+#include <replayout/unet/unet_messages.h>
+#include <replayout/unet/unet_packet.h>
 
 #include "fuzz/fuzz_target.h"
 
 namespace replayout::test {
-using namespace syncvar;
 
 namespace {
 

@@ -98,24 +98,24 @@ GROUPS = [
         netdriver/transports/udp/src/udp_transport.cpp
         netdriver/transports/websocket/src/websocket_transport.cpp
     """),
-    ("syncvar", ("test_syncvar",), """
-        netdriver/syncvar/src/behaviours/behaviour_section.cpp
-        netdriver/syncvar/src/client/client_objects.cpp
-        netdriver/syncvar/src/client/client_readiness.cpp
-        netdriver/syncvar/src/client/client_roles.cpp
-        netdriver/syncvar/src/client/network_client.cpp
-        netdriver/syncvar/src/client/object_starts.cpp
-        netdriver/syncvar/src/client/owner_updates.cpp
-        netdriver/syncvar/src/client/spawn_sources.cpp
-        netdriver/syncvar/src/client/spawned_objects.cpp
-        netdriver/syncvar/src/client/waiting_changes.cpp
-        netdriver/syncvar/src/behaviours/prefab_description.cpp
-        netdriver/syncvar/src/behaviours/prefab_members.cpp
+    ("behaviours", ("test_behaviours",), """
+        netdriver/behaviours/src/behaviours/behaviour_section.cpp
+        netdriver/behaviours/src/client/client_objects.cpp
+        netdriver/behaviours/src/client/client_readiness.cpp
+        netdriver/behaviours/src/client/client_roles.cpp
+        netdriver/behaviours/src/client/network_client.cpp
+        netdriver/behaviours/src/client/object_starts.cpp
+        netdriver/behaviours/src/client/owner_updates.cpp
+        netdriver/behaviours/src/client/spawn_sources.cpp
+        netdriver/behaviours/src/client/spawned_objects.cpp
+        netdriver/behaviours/src/client/waiting_changes.cpp
+        netdriver/behaviours/src/behaviours/prefab_description.cpp
+        netdriver/behaviours/src/behaviours/prefab_members.cpp
         netdriver/unet/src/network_reader.cpp
-        netdriver/syncvar/src/server/owner_values.cpp
-        netdriver/syncvar/src/server/state_sender.cpp
-        netdriver/syncvar/src/behaviours/collection_end.cpp
-        netdriver/syncvar/src/sections/sync_section.cpp
+        netdriver/behaviours/src/server/owner_values.cpp
+        netdriver/behaviours/src/server/state_sender.cpp
+        netdriver/behaviours/src/behaviours/collection_end.cpp
+        netdriver/behaviours/src/sections/sync_section.cpp
         netdriver/unet/src/unet_messages.cpp
         netdriver/unet/src/unet_packet.cpp
     """),
@@ -145,7 +145,7 @@ LEFT_OUT = {
         whole_game_random
     """,
     "tests/netdriver/replay": "",
-    "tests/netdriver/syncvar": """
+    "tests/netdriver/behaviours": """
         dirty_bits host network_writer observers sharing spawn_random sync_collection_random
         sync_collection_sending unet_random
     """,

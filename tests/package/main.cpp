@@ -5,7 +5,7 @@
 #include <replayout/reflection/config.h>
 #include <replayout/reflection/hash.h>
 #if STRANGER_HAS_SYNCVAR
-#include <replayout/syncvar/network_writer.h>
+#include <replayout/unet/network_writer.h>
 #endif
 #if STRANGER_HAS_ENET
 #include <replayout/transports/enet_transport.h>
@@ -28,7 +28,7 @@ int main() {
                 REPLAYOUT_VERSION_PATCH);
 #if STRANGER_HAS_SYNCVAR
     std::array<std::byte, 8> memory{};
-    replayout::syncvar::NetworkWriter writer(memory);
+    replayout::NetworkWriter writer(memory);
     writer.write_packed_uint32(23487);
     if (writer.byte_count() != 3) {
         return 1;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/reflection/diagnostics.h>
-#include <replayout/syncvar/network_reader.h>
-#include <replayout/syncvar/network_writer.h>
+#include <replayout/unet/network_reader.h>
+#include <replayout/unet/network_writer.h>
 #include <replayout/utf8.h>
 
 #include <algorithm>
 
-namespace replayout::syncvar {
+namespace replayout {
 
 namespace {
 
@@ -247,4 +247,4 @@ void NetworkReader::fail(UNetError error) noexcept {
     }
 }
 
-}  // namespace replayout::syncvar
+}  // namespace replayout

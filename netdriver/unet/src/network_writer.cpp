@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/reflection/diagnostics.h>
-#include <replayout/syncvar/network_writer.h>
+#include <replayout/unet/network_writer.h>
 #include <replayout/utf8.h>
 
 #include <array>
 #include <cstring>
 
-namespace replayout::syncvar {
+namespace replayout {
 
 namespace {
 
@@ -178,4 +178,4 @@ void NetworkWriter::rewind(Mark mark) noexcept {
     error_ = UNetError::None;
 }
 
-}  // namespace replayout::syncvar
+}  // namespace replayout

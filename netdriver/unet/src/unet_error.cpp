@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include <replayout/syncvar/unet_error.h>
+#include <replayout/unet/unet_error.h>
 
 #include <array>
 
-namespace replayout::syncvar {
+namespace replayout {
 
 std::string_view to_string(UNetError error) noexcept {
     static constexpr auto texts = std::to_array<std::string_view>(
@@ -17,4 +17,4 @@ std::string_view to_string(UNetError error) noexcept {
     return index < texts.size() ? texts[index] : "unknown error";
 }
 
-}  // namespace replayout::syncvar
+}  // namespace replayout

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include <replayout/syncvar/unet_messages.h>
-#include <replayout/syncvar/unet_woven.h>
+#include <replayout/unet/unet_messages.h>
+#include <replayout/unet/unet_woven.h>
 
-namespace replayout::syncvar {
+namespace replayout {
 
 namespace {
 
@@ -138,4 +138,4 @@ bool read_payload(NetworkReader& reader, UNetSyncList& message) noexcept {
     return accept(reader, read, message);
 }
 
-}  // namespace replayout::syncvar
+}  // namespace replayout

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/reflection/diagnostics.h>
-#include <replayout/syncvar/unet_packet.h>
+#include <replayout/unet/unet_packet.h>
 
-namespace replayout::syncvar {
+namespace replayout {
 
 UNetMessageWriter::UNetMessageWriter(NetworkWriter& writer, std::int16_t type) noexcept
     : writer_(writer), start_(writer.mark()) {
@@ -81,4 +81,4 @@ bool UNetPacketReader::next() noexcept {
     return true;
 }
 
-}  // namespace replayout::syncvar
+}  // namespace replayout

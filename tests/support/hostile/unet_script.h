@@ -4,8 +4,8 @@
 // them.
 #pragma once
 
-#include <replayout/syncvar/unet_section.h>
-#include <replayout/syncvar/unet_woven.h>
+#include <replayout/unet/unet_section.h>
+#include <replayout/unet/unet_woven.h>
 
 #include <array>
 #include <cstddef>
@@ -18,8 +18,6 @@
 #include "support/checks/catch.h"
 
 namespace replayout::test {
-
-using namespace syncvar;
 
 [[nodiscard]] inline std::byte hex_byte(std::string_view digits) {
     constexpr std::string_view all = "0123456789ABCDEF";

@@ -12,13 +12,13 @@
 //     CHECK(game.on_client(0, pawn)->component<Fighter>(0).health == 60);
 #pragma once
 
+#include <replayout/behaviours/behaviour_builder.h>
+#include <replayout/behaviours/network_client.h>
+#include <replayout/behaviours/network_identity.h>
+#include <replayout/behaviours/network_manager.h>
+#include <replayout/behaviours/network_server.h>
+#include <replayout/behaviours/network_types.h>
 #include <replayout/netdriver/simulated_network.h>
-#include <replayout/syncvar/behaviour_builder.h>
-#include <replayout/syncvar/network_client.h>
-#include <replayout/syncvar/network_identity.h>
-#include <replayout/syncvar/network_manager.h>
-#include <replayout/syncvar/network_server.h>
-#include <replayout/syncvar/network_types.h>
 
 #include <cstdint>
 #include <functional>
@@ -35,7 +35,7 @@
 
 namespace replayout::test {
 
-using namespace replayout::syncvar;
+using namespace replayout;
 
 /// Notes what it is told, in `told`.
 class Fighter : public NetworkBehaviour {

@@ -12,19 +12,19 @@
 //     CHECK(game.on_client(0, chest)->component<Bag>(0).numbers.items() == std::vector{5});
 #pragma once
 
+#include <replayout/behaviours/behaviour_builder.h>
+#include <replayout/behaviours/network_client.h>
+#include <replayout/behaviours/network_identity.h>
+#include <replayout/behaviours/network_manager.h>
+#include <replayout/behaviours/network_server.h>
+#include <replayout/behaviours/network_types.h>
+#include <replayout/behaviours/sync_dictionary.h>
+#include <replayout/behaviours/sync_list.h>
+#include <replayout/behaviours/sync_set.h>
 #include <replayout/netdriver/simulated_network.h>
 #include <replayout/reflection/hash.h>
-#include <replayout/syncvar/behaviour_builder.h>
-#include <replayout/syncvar/network_client.h>
-#include <replayout/syncvar/network_identity.h>
-#include <replayout/syncvar/network_manager.h>
-#include <replayout/syncvar/network_reader.h>
-#include <replayout/syncvar/network_server.h>
-#include <replayout/syncvar/network_types.h>
-#include <replayout/syncvar/network_writer.h>
-#include <replayout/syncvar/sync_dictionary.h>
-#include <replayout/syncvar/sync_list.h>
-#include <replayout/syncvar/sync_set.h>
+#include <replayout/unet/network_reader.h>
+#include <replayout/unet/network_writer.h>
 
 #include <cstdint>
 #include <functional>
@@ -39,7 +39,7 @@
 
 namespace replayout::test {
 
-using namespace replayout::syncvar;
+using namespace replayout;
 
 struct Thing {
     std::string name;

@@ -9,12 +9,12 @@
 //     object.component<Ledger>(0).call<&Ledger::rpc_check>(counts_of(object.component<Ledger>(0)));
 #pragma once
 
+#include <replayout/behaviours/sync_dictionary.h>
+#include <replayout/behaviours/sync_list.h>
+#include <replayout/behaviours/sync_set.h>
 #include <replayout/reflection/type_builder.h>
-#include <replayout/syncvar/network_reader.h>
-#include <replayout/syncvar/network_writer.h>
-#include <replayout/syncvar/sync_dictionary.h>
-#include <replayout/syncvar/sync_list.h>
-#include <replayout/syncvar/sync_set.h>
+#include <replayout/unet/network_reader.h>
+#include <replayout/unet/network_writer.h>
 
 #include <algorithm>
 #include <cstdint>

@@ -4,9 +4,9 @@
 // at each end a stored reference is null, or names an object that is spawned there.
 #pragma once
 
+#include <replayout/behaviours/behaviour_builder.h>
+#include <replayout/behaviours/behaviour_reference.h>
 #include <replayout/reflection/type_builder.h>
-#include <replayout/syncvar/behaviour_builder.h>
-#include <replayout/syncvar/behaviour_reference.h>
 
 #include <cstdint>
 #include <functional>

@@ -176,7 +176,7 @@ struct NetConfig {
     std::uint32_t function_calls_burst_max = 120;
     /// Calls that bring what a client decides as an owner (FunctionFlags::Update), which count
     /// apart from all others. 1 to 1,000,000 each. 1,000 are fifty objects twenty times a second.
-    /// replayout::syncvar sends the SyncVars and collections of owners by such calls, in turns.
+    /// replayout sends the SyncVars and collections of owners by such calls, in turns.
     std::uint32_t client_updates_per_second_max = 1'000;
     std::uint32_t client_updates_burst_max = 500;
     /// Calls of one client in a second, over time and at once, that a server may have to drop: they

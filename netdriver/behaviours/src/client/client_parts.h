@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+//
+// The parts of a NetworkClient, each of which owns one of its subjects. Objects that the client
+// shows know these parts, and not the client.
+#pragma once
+
+#include <replayout/behaviours/network_client.h>
+#include <replayout/netdriver/time.h>
+
+#include "client_log.h"
+#include "client_objects.h"
+#include "client_readiness.h"
+#include "client_roles.h"
+#include "object_starts.h"
+#include "owner_updates.h"
+#include "spawn_sources.h"
+#include "spawned_objects.h"
+#include "stored_references.h"
+#include "waiting_changes.h"
+#include "wanted_collections.h"
+
+namespace replayout::detail {
+
+struct ClientParts {
+    ClientParts(NetworkClient& client, const NetDriverSettings& settings, NetDriver& driver,
+                const NetworkTypes& types, NetworkManager& manager);
+    ClientParts(const ClientParts&) = delete;
+    ClientParts& operator=(const ClientParts&) = delete;
+
+    NetworkClient& client;  ///< for callbacks of the game
+    NetworkManager& manager;
+    NetDriver& driver;
+    NetTime now;
+    NetworkClient::ClientLog log;
+    NetworkClient::ClientObjects objects;
+    NetworkClient::SpawnSources sources;
+    NetworkClient::SpawnedObjects spawned;
+    NetworkClient::WaitingChanges waiting;
+    StoredReferences references;
+    NetworkClient::OwnerUpdates updates;
+    NetworkClient::ClientRoles roles;
+    NetworkClient::ObjectStarts starts;
+    NetworkClient::ClientReadiness readiness;
+    NetworkClient::WantedCollections wanted;
+};
+
+/// The parts of the client that shows the object. Requires that one does; if not, the process ends.
+[[nodiscard]] ClientParts& client_parts_of(const NetworkIdentity& object) noexcept;
+
+}  // namespace replayout::detail

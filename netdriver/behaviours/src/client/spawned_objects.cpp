@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+#include "spawned_objects.h"
+
+#include "client_parts.h"
+#include "inside.h"
+#include "scene_name.h"
+
+#include <replayout/behaviours/network_prefab.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace replayout {
+
+NetworkIdentity* NetworkClient::SpawnedObjects::find_other_player(
+    const NetworkIdentity& object) const noexcept {
+    const auto other = std::find_if(spawned_.begin(), spawned_.end(), [&](const auto& entry) {
+        return entry.second != &object && detail::Inside::of(*entry.second).local.is_told_player();
+    });
+    return other == spawned_.end() ? nullptr : other->second;
+}
+
+NetworkIdentity* NetworkClient::SpawnedObjects::find_or_take(const SpawnInfo& info) {
+    // One that it kept while it was not ready.
+    NetworkIdentity* known = find(info.guid.value);
+    if (known != nullptr && &known->prefab().layout() == &info.layout) {
+        return known;
+    }
+    if (known != nullptr) {
+        unspawn(*known, ChannelCloseReason::Destroyed);
+    }
+    if (const std::uint64_t scene_id = SceneName::parse(info.parameters.stable_name);
+        scene_id != 0) {
+        const auto kept = std::find_if(spawned_.begin(), spawned_.end(), [&](const auto& entry) {
+            return detail::Inside::of(*entry.second).client.is_kept &&
+                   entry.second->scene_id() == scene_id;
+        });
+        if (kept != spawned_.end()) {
+            unspawn(*kept->second, ChannelCloseReason::Destroyed);  // and spawned again meanwhile
+        }
+    }
+    return parts_.sources.take(info);
+}
+
+NetworkIdentity* NetworkClient::SpawnedObjects::prepare(const SpawnInfo& info) {
+    NetworkIdentity* object = find_or_take(info);
+    if (object == nullptr) {
+        return nullptr;
+    }
+    if (parts_.references.has_left(*object)) {
+        parts_.references.settle();  // It is another object from now on.
+    }
+    detail::ObjectParts& parts = detail::Inside::of(*object);
+    if (parts.scene_id != 0) {
+        parts.components.keep_own_values();
+    }
+    parts.net_id = info.guid.value;
+    parts.client.end = &parts_;
+    if (parts.local.is_started() || parts.scene_id != 0) {
+        parts_.waiting.keep_values(*object);  // Hooks run for what differs from these.
+    }
+    parts.components.reset_values(detail::Inside::of(object->prefab().archetype()).components,
+                                  parts.client.is_kept && object->is_owned() && info.role.is_owned);
+    object->transform = {info.parameters.location.value_or(Vector3{}),
+                         info.parameters.rotation.value_or(Quat{0, 0, 0, 1}),
+                         info.parameters.scale.value_or(Vector3{1, 1, 1})};
+    parts.local.set_role(info.role);
+    parts.local.set_client(true);
+    parts.client.is_initial = true;
+    parts.client.is_kept = false;
+    for (NetworkBehaviour* behaviour : object->components()) {
+        detail::ObjectComponent& component = detail::Inside::of(*behaviour);
+        component.changes().clear();
+        component.owner().reset();
+    }
+    return object;
+}
+
+NetworkIdentity* NetworkClient::SpawnedObjects::spawn(const SpawnInfo& info) {
+    NetworkIdentity* object = prepare(info);
+    if (object == nullptr) {
+        return nullptr;
+    }
+    parts_.roles.object_spawned(*object);
+    spawned_.insert_or_assign(object->net_id(), object);
+    parts_.starts.object_spawned(*object);
+    return object;
+}
+
+void NetworkClient::SpawnedObjects::despawn(NetworkIdentity& object, ChannelCloseReason reason) {
+    if (reason == ChannelCloseReason::Relevancy && !parts_.readiness.is_spawn_finished() &&
+        detail::Inside::of(object).local.is_started()) {
+        // A client that is not ready keeps its started objects. Whether the server shows this one
+        // again is known when all are there.
+        detail::Inside::of(object).client.is_kept = true;
+        parts_.references.note_all(object);
+        parts_.starts.forget(object);
+        return;
+    }
+    unspawn(object, reason);
+}
+
+void NetworkClient::SpawnedObjects::unspawn(NetworkIdentity& object, ChannelCloseReason reason) {
+    parts_.starts.forget(object);
+    parts_.waiting.forget(object.net_id());
+    parts_.wanted.forget(object.net_id());
+    detail::ObjectParts& parts = detail::Inside::of(object);
+    parts.local.stop(parts.components);
+    parts_.roles.forget_player(object);
+    parts_.manager.on_client_unspawn(parts_.client, object, reason);
+    spawned_.erase(parts.net_id);
+    parts.net_id = 0;
+    parts.local.set_client(false);
+    parts.client.is_kept = false;
+    parts.client.is_refreshed = false;
+    for (NetworkBehaviour* behaviour : object.components()) {
+        detail::ObjectComponent& component = detail::Inside::of(*behaviour);
+        component.changes().clear();
+        component.hooks().forget_waiting();
+        component.owner().end();
+    }
+    parts_.references.object_left(object);
+    StoredReferences::clear_all(object);
+    parts_.sources.give_back(object, reason);
+}
+
+void NetworkClient::SpawnedObjects::unspawn_kept() {
+    std::vector<NetworkIdentity*> kept;
+    for (const auto& [net_id, object] : spawned_) {
+        if (detail::Inside::of(*object).client.is_kept) {
+            kept.push_back(object);
+        }
+    }
+    for (NetworkIdentity* object : kept) {
+        // The end of another one may have ended it.
+        if (detail::Inside::of(*object).client.is_kept) {
+            unspawn(*object, ChannelCloseReason::Relevancy);
+        }
+    }
+}
+
+void NetworkClient::SpawnedObjects::unspawn_all() {
+    while (!spawned_.empty()) {
+        unspawn(*spawned_.begin()->second, ChannelCloseReason::Disconnected);
+    }
+}
+
+}  // namespace replayout

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+//
+// The objects that the server shows to a client, by net id, as they come and go.
+//
+//     spawn()      an object of SpawnSources gets a net id, its values, and its place here; it is
+//                  started later (ObjectStarts)
+//     despawn()    the object is unspawned: stop callbacks run, and it returns to its source. A
+//                  client that is not ready keeps its objects, until it is known whether they are
+//                  shown again
+#pragma once
+
+#include <replayout/behaviours/network_client.h>
+#include <replayout/netdriver/channel_close_reason.h>
+#include <replayout/netdriver/net_world.h>
+
+#include <cstdint>
+#include <map>
+
+namespace replayout {
+
+class NetworkClient::SpawnedObjects {
+  public:
+    explicit SpawnedObjects(detail::ClientParts& parts) : parts_(parts) {}
+    SpawnedObjects(const SpawnedObjects&) = delete;
+    SpawnedObjects& operator=(const SpawnedObjects&) = delete;
+
+    /// Null: no object of that id is spawned.
+    [[nodiscard]] NetworkIdentity* find(std::uint64_t net_id) const noexcept {
+        const auto found = spawned_.find(net_id);
+        return found == spawned_.end() ? nullptr : found->second;
+    }
+    /// Another object that was started as the local player. Null: there is none.
+    [[nodiscard]] NetworkIdentity* find_other_player(const NetworkIdentity& object) const noexcept;
+
+    /// An object with a net id and the values with which it begins, which is not shown. Null: there
+    /// is none, which was logged.
+    [[nodiscard]] NetworkIdentity* prepare(const SpawnInfo& info);
+    /// As prepare(); the object is shown.
+    [[nodiscard]] NetworkIdentity* spawn(const SpawnInfo& info);
+    void despawn(NetworkIdentity& object, ChannelCloseReason reason);
+    /// Ends objects that were kept and are not shown again.
+    void unspawn_kept();
+    /// The connection ended.
+    void unspawn_all();
+
+  private:
+    [[nodiscard]] NetworkIdentity* find_or_take(const SpawnInfo& info);
+    /// Tells the object that it ends here, and gives it back to its source.
+    void unspawn(NetworkIdentity& object, ChannelCloseReason reason);
+
+    detail::ClientParts& parts_;
+    std::map<std::uint64_t, NetworkIdentity*> spawned_;
+};
+
+}  // namespace replayout

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#include "collection_parts.h"
+
+#include <replayout/reflection/diagnostics.h>
+#include <replayout/reflection/type_builder.h>
+
+#include "behaviour_section.h"
+
+namespace replayout::detail {
+
+bool PartBytes::net_serialize(NetArchive& archive, PackageMap* /*map*/, bool& ok) {
+    serialize_counted_bytes(archive, bytes, bytes_max, ok);
+    return true;
+}
+
+void add_collection_part_types(TypeRegistry& registry) {
+    const bool are_added =
+        struct_builder<CollectionPlace>(registry, "CollectionPlace")
+            .property<&CollectionPlace::object>("object")
+            .property<&CollectionPlace::component>("component")
+            .property<&CollectionPlace::collection>("collection")
+            .build()
+            .has_value() &&
+        struct_builder<CollectionsWanted>(registry, "CollectionsWanted")
+            .property<&CollectionsWanted::places>("places")
+            .build()
+            .has_value() &&
+        struct_builder<PartBytes>(registry, "CollectionPartBytes").build().has_value() &&
+        struct_builder<CollectionPart>(registry, "CollectionPart")
+            .property<&CollectionPart::place>("place")
+            .property<&CollectionPart::operations>("operations")
+            .property<&CollectionPart::is_last>("is_last")
+            .build()
+            .has_value();
+    REPLAYOUT_ASSERT(are_added);
+    (void)are_added;
+}
+
+}  // namespace replayout::detail
