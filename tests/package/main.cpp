@@ -4,8 +4,13 @@
 #include <replayout/net_guid.h>
 #include <replayout/reflection/config.h>
 #include <replayout/reflection/hash.h>
-#if STRANGER_HAS_SYNCVAR
+#if STRANGER_HAS_BEHAVIOURS
+#include <replayout/behaviours/network_server.h>
+#include <replayout/syncvar/network_server.h>
+#include <replayout/syncvar/network_writer.h>
 #include <replayout/unet/network_writer.h>
+
+#include <type_traits>
 #endif
 #if STRANGER_HAS_ENET
 #include <replayout/transports/enet_transport.h>
@@ -26,7 +31,9 @@ int main() {
     const replayout::NetGUID guid{replayout::hash64(std::string_view("stranger"))};
     std::printf("replayout %d.%d.%d\n", REPLAYOUT_VERSION_MAJOR, REPLAYOUT_VERSION_MINOR,
                 REPLAYOUT_VERSION_PATCH);
-#if STRANGER_HAS_SYNCVAR
+#if STRANGER_HAS_BEHAVIOURS
+    static_assert(std::is_same_v<replayout::syncvar::NetworkServer, replayout::NetworkServer>);
+    static_assert(std::is_same_v<replayout::syncvar::NetworkWriter, replayout::NetworkWriter>);
     std::array<std::byte, 8> memory{};
     replayout::NetworkWriter writer(memory);
     writer.write_packed_uint32(23487);

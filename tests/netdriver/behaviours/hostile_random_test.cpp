@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Games of Unity's door in which one side says anything: its datagrams with bytes that are others,
+// Games of behaviours in which one side says anything: its datagrams with bytes that are others,
 // cut, repeated in part. Whatever it is, connections end with a reason or go on, and nothing grows.
 #include <replayout/behaviours/sync_dictionary.h>
 #include <replayout/behaviours/sync_list.h>
@@ -214,7 +214,7 @@ std::size_t play_game(std::uint64_t seed, bool is_server_lying) {
     return listener.reasons.size();
 }
 
-TEST_CASE("Hostile random: a client of Unity's door that says anything harms nobody",
+TEST_CASE("Hostile random: a client of behaviours that says anything harms nobody",
           "[behaviours]") {
     std::size_t ended = 0;
     for (std::uint64_t seed = 1; seed <= 6; ++seed) {
@@ -223,7 +223,7 @@ TEST_CASE("Hostile random: a client of Unity's door that says anything harms nob
     CHECK(ended > 6);
 }
 
-TEST_CASE("Hostile random: a server of Unity's door that says anything harms no client",
+TEST_CASE("Hostile random: a server of behaviours that says anything harms no client",
           "[behaviours]") {
     std::size_t ended = 0;
     for (std::uint64_t seed = 1; seed <= 6; ++seed) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the other side of Unity's door can have logged.
+// What the other side of behaviours can have logged.
 #include <replayout/behaviours/sync_list.h>
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A server and clients of the Unity door over a simulated network, on a virtual clock and from a
+// A server and clients of behaviours over a simulated network, on a virtual clock and from a
 // seed, with a few classes of behaviours.
 //
 //     ArenaGame game;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // A game of synchronized collections and of behaviours that serialize themselves: a server and
-// clients of the Unity door over a simulated network, on a virtual clock and from a seed. What the
+// clients of behaviours over a simulated network, on a virtual clock and from a seed. What the
 // server sends is kept, if asked for.
 //
 //     BagGame game;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Holders of references of every form, for a game of the Unity door, and what must be true of them:
+// Holders of references of every form, for a game of behaviours, and what must be true of them:
 // at each end a stored reference is null, or names an object that is spawned there.
 #pragma once
 
