@@ -2,13 +2,13 @@
 //
 // Writes every worked example of docs/wire_format.md and compares it with the document.
 #include <replayout/bit_writer.h>
+#include <replayout/call_parameters.h>
 #include <replayout/change_mask.h>
 #include <replayout/collection.h>
 #include <replayout/layout_description.h>
 #include <replayout/quantise.h>
 #include <replayout/reflection/reflection.h>
 #include <replayout/rep_layout.h>
-#include <replayout/rpc_parameters.h>
 
 #include <array>
 #include <cstdint>
@@ -238,7 +238,7 @@ struct ShowDamage {
     ObjectHandle by;
 };
 
-void add_rpc_parameters(WrittenExamples& examples) {
+void add_call_parameters(WrittenExamples& examples) {
     const TestLayout layout([](TypeRegistry& registry) {
         return struct_builder<ShowDamage>(registry, "ShowDamage")
             .property<&ShowDamage::amount>()
@@ -246,14 +246,14 @@ void add_rpc_parameters(WrittenExamples& examples) {
             .property<&ShowDamage::by>()
             .build();
     });
-    RpcParameters parameters(*layout, std::pmr::get_default_resource());
+    CallParameters parameters(*layout, std::pmr::get_default_resource());
     BlockSender sender(*layout);
     const auto add_call = [&](const std::string& name, const ShowDamage& params) {
         REQUIRE(parameters.set(&params, sender.package_map, sender.counters) ==
-                RpcParametersStatus::Ok);
+                CallParametersStatus::Ok);
         SendContext context = sender.context();
         add(examples, name, [&](BitWriter& writer) {
-            REQUIRE(parameters.write(writer, context) == RpcParametersStatus::Ok);
+            REQUIRE(parameters.write(writer, context) == CallParametersStatus::Ok);
         });
     };
     add_call("parameters that are their defaults", {});
@@ -427,7 +427,7 @@ TEST_CASE("Wire format: every example in the document is what is written", "[doc
     add_blocks(written);
     add_delta(written);
     add_description(written);
-    add_rpc_parameters(written);
+    add_call_parameters(written);
     add_packets(written);
     const DocumentedExamples documented =
         read_documented_examples(std::string(test::tests_dir()) + "/../docs/wire_format.md");

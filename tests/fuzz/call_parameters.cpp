@@ -4,7 +4,7 @@
 // they are sent on, and arrive as they are.
 //
 //     u8 type   the bytes
-#include <replayout/rpc_parameters.h>
+#include <replayout/call_parameters.h>
 
 #include "fuzz/block_victim.h"
 
@@ -24,8 +24,8 @@ struct Callee {
         DecodeBudget budget;
         BitReader reader(bytes, &budget);
         ReceiveContext context = receiver.context();
-        const bool is_taken = receive_rpc_parameters(layout, reader, params->memory(),
-                                                     receiver.state, unmapped, context);
+        const bool is_taken = receive_call_parameters(layout, reader, params->memory(),
+                                                      receiver.state, unmapped, context);
         REQUIRE(is_taken != reader.failed());
         REQUIRE(memory.bytes_in_use_max() <= 1'024 * 1'024);
         REQUIRE(std::is_sorted(unmapped.begin(), unmapped.end(), [](NetGUID left, NetGUID right) {
@@ -50,19 +50,19 @@ struct Caller {
 
     /// Nothing: a serializer would not write them.
     [[nodiscard]] Bytes call(const RawObject& params) {
-        REQUIRE(parameters.set(params.memory(), map, counters) == RpcParametersStatus::Ok);
+        REQUIRE(parameters.set(params.memory(), map, counters) == CallParametersStatus::Ok);
         Bytes bytes(64 * 1'024);
         BitWriter writer(bytes);
         SendContext context{map, counters, scratch};
-        const RpcParametersStatus status = parameters.write(writer, context);
-        REQUIRE(
-            (status == RpcParametersStatus::Ok || status == RpcParametersStatus::SerializeFailed));
-        return status == RpcParametersStatus::Ok ? to_bytes(writer.bytes()) : Bytes();
+        const CallParametersStatus status = parameters.write(writer, context);
+        REQUIRE((status == CallParametersStatus::Ok ||
+                 status == CallParametersStatus::SerializeFailed));
+        return status == CallParametersStatus::Ok ? to_bytes(writer.bytes()) : Bytes();
     }
 
     ServerPackageMap map;
     ReplicationCounters counters;
-    RpcParameters parameters;
+    CallParameters parameters;
     SendScratch scratch;
 };
 

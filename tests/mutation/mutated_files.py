@@ -29,7 +29,7 @@ GROUPS = [
         replayout/src/receive/rebind_references.cpp
         replayout/src/receive/receive_properties.cpp
         replayout/src/receive/receiving_rep_state.cpp
-        replayout/src/receive/rpc_parameters.cpp
+        replayout/src/receive/call_parameters.cpp
         replayout/src/receive/struct_reader.cpp
         replayout/include/replayout/update_under_way.h
         replayout/src/receive/update_under_way.cpp
@@ -40,8 +40,8 @@ GROUPS = [
         netdriver/src/wire/bunch.cpp
         netdriver/src/wire/control_message.cpp
         netdriver/src/wire/open_message.cpp
-        netdriver/src/delivery/remote_function_receiver.cpp
-        netdriver/src/calls/remote_function_runner.cpp
+        netdriver/src/delivery/incoming_calls.cpp
+        netdriver/src/calls/call_runner.cpp
         netdriver/src/receiving/replication_client.cpp
         netdriver/src/receiving/layout_handshake.cpp
         netdriver/src/receiving/outgoing_calls.cpp

@@ -332,7 +332,7 @@ void SimServer::act_flash(Choices& row, ObjectHandle handle) {
     calls_.multicast(CraftFunction::Flash, state.number, report.number);
     (void)driver_.call_function(
         state.id, "multicast_flash", &report,
-        row.percent(30) ? RemoteFunctionSendPolicy::ForceSend : RemoteFunctionSendPolicy::Default);
+        row.percent(30) ? CallSendPolicy::ForceSend : CallSendPolicy::Default);
 }
 
 void SimServer::act_order(Choices& row, ObjectHandle handle) {

@@ -11,7 +11,7 @@
 #include <replayout/send_properties.h>
 
 #include "bit_row.h"
-#include "lane_share.h"
+#include "lane_range.h"
 #include "object_store.h"
 
 #include <bit>
@@ -23,7 +23,7 @@ namespace replayout {
 class BlocksAhead {
   public:
     /// Of the objects in these words of `changed`, in their order.
-    BlocksAhead(const ObjectStore& objects, const BitRow& changed, LaneShare words) noexcept
+    BlocksAhead(const ObjectStore& objects, const BitRow& changed, LaneRange words) noexcept
         : objects_(&objects), far_(changed, words), near_(changed, words) {
         for (std::uint32_t i = 0; i < far_steps; ++i) {
             step_far();
@@ -46,7 +46,7 @@ class BlocksAhead {
 
     class Walk {
       public:
-        Walk(const BitRow& row, LaneShare words) noexcept
+        Walk(const BitRow& row, LaneRange words) noexcept
             : row_(&row), word_(words.begin), end_(words.end) {
             if (word_ < end_) {
                 left_ = row_->word(word_);
@@ -80,14 +80,14 @@ class BlocksAhead {
 
     [[gnu::always_inline]] void step_far() noexcept {
         if (far_.has_next()) {
-            if (const NetworkObjectInfo* info = objects_->at(far_.next())) {
+            if (const ServerObject* info = objects_->at(far_.next())) {
                 info->prefetch_newest();
             }
         }
     }
     [[gnu::always_inline]] void step_near(const RowBlock& row) noexcept {
         if (near_.has_next()) {
-            const NetworkObjectInfo* info = objects_->at(near_.next());
+            const ServerObject* info = objects_->at(near_.next());
             if (info != nullptr && row.value_count() > 0) {
                 row.prefetch(info->changelist_state().shadow());
             }

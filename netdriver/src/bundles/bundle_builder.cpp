@@ -5,7 +5,7 @@
 
 #include "lane_blocks.h"
 #include "packet_builder.h"
-#include "value_scope.h"
+#include "scoped_value.h"
 
 namespace replayout {
 
@@ -51,7 +51,7 @@ void BundleBuilder::build(SendContext& context, Contents contents,
                           std::span<const ObjectIndex> order,
                           std::span<TypeCounters> type_counters) {
     begin(contents, type_counters);
-    const ValueScope not_sent(context.is_counting_sent, false);  // who takes it sends it
+    const ScopedValue not_sent(context.is_counting_sent, false);  // who takes it sends it
     for (const ObjectIndex index : order) {
         add(index, context);
     }

@@ -16,7 +16,7 @@
 
 #include "bundle_builder.h"
 #include "kept_room.h"
-#include "lane_share.h"
+#include "lane_range.h"
 
 #include <atomic>
 #include <bit>

@@ -51,7 +51,7 @@ inline bool RegularBlockWriter::lay_down_row(BundleBlock& block, ChangelistState
 RegularBlockWriter::LaidDown RegularBlockWriter::lay_down(ObjectIndex index, BundleBlock& block,
                                                           BlockBytes& bytes,
                                                           SendContext& context) const {
-    NetworkObjectInfo* const info = objects_.at(index);
+    ServerObject* const info = objects_.at(index);
     if (info == nullptr) {
         return LaidDown::Nothing;
     }
@@ -84,7 +84,7 @@ RegularBlockWriter::LaidDown RegularBlockWriter::lay_down(ObjectIndex index, Bun
     return LaidDown::Block;
 }
 
-[[gnu::noinline]] bool RegularBlockWriter::collect_owed(const NetworkObjectInfo& info,
+[[gnu::noinline]] bool RegularBlockWriter::collect_owed(const ServerObject& info,
                                                         ChangeMask& owed) const {
     const ChangelistState& state = info.changelist_state();
     if (state.layout().has_atomic_groups()) {
@@ -93,7 +93,7 @@ RegularBlockWriter::LaidDown RegularBlockWriter::lay_down(ObjectIndex index, Bun
         state.collect_newest(owed);
     }
     if (!state.layout().conditions().is_trivial()) {
-        state.conditions().filter(regular_conditions(info.facts()), owed);
+        state.conditions().filter(regular_conditions(info.ownership()), owed);
     }
     return owed.any();
 }
@@ -107,7 +107,7 @@ RegularBlockWriter::LaidDown RegularBlockWriter::lay_down(ObjectIndex index, Bun
     BitWriter body({bytes.data() + first_place, bytes.body_bytes_max(channel)});
     ReplicationCounters& counters = context.counters;
     const std::uint64_t sent_before = counters.properties_sent;
-    NetworkObjectInfo& info = *objects_.at(block.index);
+    ServerObject& info = *objects_.at(block.index);
     count_type_of(info, type_counters_, context);
     OwedVersions position;
     position.sent_version = block.version - 1;

@@ -12,7 +12,7 @@
 #include "bundle_run.h"
 #include "flush_changes.h"
 #include "laid_down_blocks.h"
-#include "lane_share.h"
+#include "lane_range.h"
 #include "object_store.h"
 
 #include <algorithm>
@@ -61,7 +61,7 @@ class RegularBlockWriter {
     /// which the same changed go to `bytes` and `blocks`, a BundleRun or LaneBlocks, several at
     /// once. Calls `lay_down_one(index)`, which calls lay_down(), for each of the others.
     template <typename Blocks, typename LayDownOne>
-    void lay_down_words(LaneShare words, BlockBytes& bytes, Blocks& blocks, SendContext& context,
+    void lay_down_words(LaneRange words, BlockBytes& bytes, Blocks& blocks, SendContext& context,
                         LayDownOne lay_down_one) const {
         BlocksAhead ahead(objects_, changes_.objects, words);
         for (std::size_t word = words.begin; word < words.end; ++word) {
@@ -93,7 +93,7 @@ class RegularBlockWriter {
     [[nodiscard]] bool measure(BundleBlock& block, const BlockBytes& bytes,
                                SendContext& context) const;
     /// Makes `owed` what regular pairs are owed of the object. False: nothing.
-    [[nodiscard]] bool collect_owed(const NetworkObjectInfo& info, ChangeMask& owed) const;
+    [[nodiscard]] bool collect_owed(const ServerObject& info, ChangeMask& owed) const;
 
     const ObjectStore& objects_;
     const FlushChanges& changes_;
@@ -130,7 +130,7 @@ template <typename Blocks>
     for (; left != 0 && count < count_max; left &= left - 1, ++count) {
         const ObjectIndex index = BitRow::lowest_of(word, left);
         const ChannelIndex channel = channel_of(index);
-        NetworkObjectInfo* const info = known_objects.at(index);
+        ServerObject* const info = known_objects.at(index);
         if (info == nullptr || !place.has_room(channel)) {
             break;
         }

@@ -15,10 +15,11 @@
 namespace replayout {
 
 /// The conditions that such a receiver meets of an object with these facts.
-[[nodiscard]] inline LifetimeConditionSet regular_conditions(const ObjectFacts& facts) noexcept {
+[[nodiscard]] inline LifetimeConditionSet regular_conditions(
+    const ObjectOwnership& ownership) noexcept {
     ReplicationFlags flags;
     flags.is_simulated = true;
-    flags.has_physics = facts.has_physics;
+    flags.has_physics = ownership.has_physics;
     return passing_conditions(flags);
 }
 

@@ -10,7 +10,7 @@ std::optional<FunctionIndex> find_called(const RepLayout& layout,
 }
 
 bool is_callable(const RepLayout& layout, FunctionIndex function,
-                 const CallParams& params) noexcept {
+                 const CallArguments& params) noexcept {
     if (function.value >= layout.functions().size()) {
         return false;
     }
@@ -18,7 +18,7 @@ bool is_callable(const RepLayout& layout, FunctionIndex function,
 }
 
 RefusalText uncallable(const RepLayout& layout, FunctionIndex function,
-                       const CallParams& params) noexcept {
+                       const CallArguments& params) noexcept {
     RefusalText text;
     if (function.value >= layout.functions().size()) {
         text.append("call_function: function %u of ", unsigned{function.value});
@@ -50,7 +50,7 @@ RefusalText uncallable(const RepLayout& layout, FunctionIndex function,
     } else {
         text.append(" and was given a struct that is not registered");
     }
-    text.append(": use call<&Class::function>(), or CallParams with the type");
+    text.append(": use call<&Class::function>(), or CallArguments with the type");
     return text;
 }
 

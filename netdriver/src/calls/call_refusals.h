@@ -4,8 +4,8 @@
 // refusal.
 #pragma once
 
-#include <replayout/netdriver/call_params.h>
-#include <replayout/netdriver/remote_function.h>
+#include <replayout/netdriver/call_arguments.h>
+#include <replayout/netdriver/calls.h>
 #include <replayout/rep_layout.h>
 
 #include <optional>
@@ -20,10 +20,10 @@ namespace replayout {
                                                        const CalledFunction& function) noexcept;
 /// There is such a function, and it takes these parameters.
 [[nodiscard]] bool is_callable(const RepLayout& layout, FunctionIndex function,
-                               const CallParams& params) noexcept;
+                               const CallArguments& params) noexcept;
 /// Why it is not.
 [[gnu::cold, gnu::noinline]] [[nodiscard]] RefusalText uncallable(
-    const RepLayout& layout, FunctionIndex function, const CallParams& params) noexcept;
+    const RepLayout& layout, FunctionIndex function, const CallArguments& params) noexcept;
 /// For the log.
 [[gnu::cold, gnu::noinline]] [[nodiscard]] RefusalText unknown_function(
     const RepLayout& layout, std::string_view function) noexcept;

@@ -6,8 +6,7 @@ namespace replayout {
 DormantChannels::DormantChannels(const ObjectStore& objects, ConnectionPairs& pairs,
                                  WaitingValues& values, const RoleSender& roles,
                                  const PartNoticeSender& part_notices, ObjectChannels& channels,
-                                 PacketSender& packets, RemoteFunctionSender& calls,
-                                 NetStats& stats)
+                                 PacketStream& packets, CallQueue& calls, NetStats& stats)
     : objects_(objects),
       pairs_(pairs),
       values_(values),
@@ -63,8 +62,8 @@ void DormantChannels::enter_dormancy() {
         if (!may_go_dormant(index)) {
             continue;
         }
-        if (!packets_.can_write(Share::Messages) ||
-            !packets_.reliable().has_room_for(Share::Messages, close_payload_bytes)) {
+        if (!packets_.can_write(PacketUse::Messages) ||
+            !packets_.reliable().has_room_for(PacketUse::Messages, close_payload_bytes)) {
             return;
         }
         const bool is_torn_off = objects_.at(index)->is_torn_off();

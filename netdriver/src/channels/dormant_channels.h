@@ -15,11 +15,11 @@
 
 #include <replayout/netdriver/net_stats.h>
 
+#include "call_queue.h"
 #include "connection_pairs.h"
 #include "object_channels.h"
-#include "packet_sender.h"
+#include "packet_stream.h"
 #include "part_notice_sender.h"
-#include "remote_function_sender.h"
 #include "role_sender.h"
 #include "waiting_values.h"
 
@@ -31,7 +31,7 @@ class DormantChannels {
   public:
     DormantChannels(const ObjectStore& objects, ConnectionPairs& pairs, WaitingValues& values,
                     const RoleSender& roles, const PartNoticeSender& part_notices,
-                    ObjectChannels& channels, PacketSender& packets, RemoteFunctionSender& calls,
+                    ObjectChannels& channels, PacketStream& packets, CallQueue& calls,
                     NetStats& stats);
 
     /// The object of that slot goes dormant here as soon as the client has all of it.
@@ -62,8 +62,8 @@ class DormantChannels {
     const RoleSender& roles_;
     const PartNoticeSender& part_notices_;
     ObjectChannels& channels_;
-    PacketSender& packets_;
-    RemoteFunctionSender& calls_;
+    PacketStream& packets_;
+    CallQueue& calls_;
     NetStats& stats_;
 };
 

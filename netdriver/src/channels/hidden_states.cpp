@@ -6,14 +6,14 @@
 #include <utility>
 
 #include "object_bunch.h"
-#include "value_scope.h"
+#include "scoped_value.h"
 
 namespace replayout {
 
 HiddenStates::HiddenStates(const ObjectStore& objects, ConnectionPairs& pairs,
-                           const WaitingValues& values, SentRecords& records, PacketSender& packets,
-                           RemoteFunctionSender& calls, SendContext& context,
-                           const NetConfig& config, MemoryMeters& memory)
+                           const WaitingValues& values, SentRecords& records, PacketStream& packets,
+                           CallQueue& calls, SendContext& context, const NetConfig& config,
+                           MemoryMeters& memory)
     : objects_(objects),
       pairs_(pairs),
       values_(values),
@@ -79,9 +79,9 @@ bool HiddenStates::encode(ObjectIndex index, Version complete, State& state) {
     if (!owed.any()) {
         return true;
     }
-    const ValueScope delta_states(context_.delta_states, deltas);
-    const ValueScope ids(context_.receiver, &values_);
-    const ValueScope counters(context_.type_counters, nullptr);
+    const ScopedValue delta_states(context_.delta_states, deltas);
+    const ScopedValue ids(context_.receiver, &values_);
+    const ScopedValue counters(context_.type_counters, nullptr);
     const ObjectLock lock = objects_.lock(index);
     const std::size_t byte_count = measure_block(object, position, owed, context_);
     if (byte_count > config_.bunch_bytes_max) {
@@ -89,7 +89,7 @@ bool HiddenStates::encode(ObjectIndex index, Version complete, State& state) {
     }
     state.block.resize(byte_count);
     BitWriter writer({state.block.data(), state.block.size()});
-    const ValueScope steps(context_.array_steps_left, std::numeric_limits<std::size_t>::max());
+    const ScopedValue steps(context_.array_steps_left, std::numeric_limits<std::size_t>::max());
     const SendResult result = send_properties(object, position, owed, writer, context_);
     state.block.resize(result == SendResult::Whole ? writer.byte_count() : 0);
     state.array_steps = context_.scratch.array_steps;
@@ -154,7 +154,7 @@ void HiddenStates::send_ahead(ObjectIndex index) {
     const Vector<std::byte>& block = states_.at(index).block;
     const std::uint32_t fragments = packets_.reliable().fragment_count(block.size());
     if (fragments + 1 >= bunch_count_max ||
-        !packets_.reliable().has_room_behind_unsent(Share::Values, block.size())) {
+        !packets_.reliable().has_room_behind_unsent(PacketUse::Values, block.size())) {
         return;
     }
     PairExtra& extra = pairs_.extra_of(index);

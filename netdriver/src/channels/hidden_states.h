@@ -26,9 +26,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "call_queue.h"
 #include "connection_pairs.h"
-#include "packet_sender.h"
-#include "remote_function_sender.h"
+#include "packet_stream.h"
 #include "send_outcome.h"
 #include "sent_records.h"
 #include "waiting_values.h"
@@ -44,7 +44,7 @@ class HiddenStates {
 
     /// `config` outlives this.
     HiddenStates(const ObjectStore& objects, ConnectionPairs& pairs, const WaitingValues& values,
-                 SentRecords& records, PacketSender& packets, RemoteFunctionSender& calls,
+                 SentRecords& records, PacketStream& packets, CallQueue& calls,
                  SendContext& context, const NetConfig& config, MemoryMeters& memory);
 
     /// Keeps what calls need of the object, as of now. False, and nothing is kept: it is larger
@@ -75,8 +75,8 @@ class HiddenStates {
     ConnectionPairs& pairs_;
     const WaitingValues& values_;
     SentRecords& records_;
-    PacketSender& packets_;
-    RemoteFunctionSender& calls_;
+    PacketStream& packets_;
+    CallQueue& calls_;
     SendContext& context_;
     const NetConfig& config_;
     MemoryResource* resource_;

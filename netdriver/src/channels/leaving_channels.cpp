@@ -6,7 +6,7 @@
 namespace replayout {
 
 LeavingChannels::LeavingChannels(const ObjectStore& objects, ConnectionPairs& pairs,
-                                 ObjectChannels& channels, RemoteFunctionSender& calls,
+                                 ObjectChannels& channels, CallQueue& calls,
                                  HiddenStates& hidden_states, const NetConfig& config,
                                  NetStats& stats, MemoryMeters& memory)
     : objects_(objects),

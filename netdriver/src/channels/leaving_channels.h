@@ -7,7 +7,7 @@
 //     -----------------------------------------------------------> channel
 //             |------------ leaving -------------------------|
 //
-// The client is not to have such an object (PairDormancy::irrelevant): nothing new is sent of it,
+// The client is not to have such an object (PairVisibility::irrelevant): nothing new is sent of it,
 // and no new call. All of a family that leaves goes together, so a call finds the parts of its
 // object. The wait is bounded (NetConfig::close_waits_for_calls_ms); then the calls are dropped.
 //
@@ -21,10 +21,10 @@
 #include <replayout/netdriver/time.h>
 #include <replayout/reflection/memory.h>
 
+#include "call_queue.h"
 #include "connection_pairs.h"
 #include "hidden_states.h"
 #include "object_channels.h"
-#include "remote_function_sender.h"
 
 #include <cstdint>
 #include <span>
@@ -40,8 +40,8 @@ class LeavingChannels {
     };
 
     LeavingChannels(const ObjectStore& objects, ConnectionPairs& pairs, ObjectChannels& channels,
-                    RemoteFunctionSender& calls, HiddenStates& hidden_states,
-                    const NetConfig& config, NetStats& stats, MemoryMeters& memory);
+                    CallQueue& calls, HiddenStates& hidden_states, const NetConfig& config,
+                    NetStats& stats, MemoryMeters& memory);
 
     /// The client has the object, or is being sent it, and reliable calls of it are on their way.
     /// O(calls).
@@ -89,7 +89,7 @@ class LeavingChannels {
     const ObjectStore& objects_;
     ConnectionPairs& pairs_;
     ObjectChannels& channels_;
-    RemoteFunctionSender& calls_;
+    CallQueue& calls_;
     HiddenStates& hidden_states_;
     NetStats& stats_;
     std::uint32_t timeout_ms_;

@@ -31,8 +31,8 @@ namespace {
 ObjectChannels::ObjectChannels(const ObjectStore& objects, ConnectionPairs& pairs,
                                WaitingValues& values, RoleSender& roles,
                                PartNoticeSender& part_notices, ClosingNames& closing_names,
-                               PacketSender& packets, RemoteFunctionSender& calls,
-                               RemoteFunctionReceiver& incoming_calls, NetStats& stats, PeerId peer,
+                               PacketStream& packets, CallQueue& calls,
+                               IncomingCalls& incoming_calls, NetStats& stats, PeerId peer,
                                MemoryMeters& memory)
     : objects_(objects),
       pairs_(pairs),
@@ -166,7 +166,7 @@ std::uint64_t ObjectChannels::name_key_of(ObjectIndex index) const noexcept {
     if (!objects_.is_named(index)) {
         return 0;
     }
-    const NetworkObjectInfo& info = *objects_.at(index);
+    const ServerObject& info = *objects_.at(index);
     const NetGUID outer =
         info.is_subobject() ? objects_.at(info.family().outer)->guid() : NetGUID();
     return stable_name_key(outer, stable_name_of(info.spawn_record()));
@@ -192,13 +192,13 @@ void ObjectChannels::begin(ObjectIndex index) {
 }
 
 OpenPayload ObjectChannels::open_payload_of(ObjectIndex index) const noexcept {
-    const NetworkObjectInfo& info = *objects_.at(index);
+    const ServerObject& info = *objects_.at(index);
     const auto frozen = frozen_roles_.find(index);
     ObjectRole role;
     if (frozen != frozen_roles_.end()) {
         role = frozen->second;
     } else if (objects_.has_owner(index)) {
-        role = info.facts().role_of(peer_);
+        role = info.ownership().role_of(peer_);
     }
     return {info.guid(), info.layout_number(), role, &info.spawn_record()};
 }
@@ -226,7 +226,7 @@ SendOutcome ObjectChannels::open_channel(ObjectIndex index) {
         all_bytes += part != index && is_to_open ? open_bytes(part, open_payload_of(part)) : 0;
     });
     const bool fits = all_bytes <= packets_.builder().room_bytes();
-    if (!packets_.make_room_for_bunch(Share::Objects,
+    if (!packets_.make_room_for_bunch(PacketUse::Objects,
                                       fits ? all_bytes : open_bytes(index, payload)) ||
         packets_.has_lost_opens()) {
         return SendOutcome::NoRoom;  // lost opens go first
@@ -329,8 +329,8 @@ void ObjectChannels::remove_dormant(ObjectIndex index, ChannelCloseReason reason
     if (PairValidator* validator = pairs_.validator()) {
         validator->channel_closed(index);
     }
-    const NetworkObjectInfo& info = *objects_.at(index);
-    const RemovedObject removed{info.guid(), info.layout_number(), info.facts().role_of(peer_),
+    const ServerObject& info = *objects_.at(index);
+    const RemovedObject removed{info.guid(), info.layout_number(), info.ownership().role_of(peer_),
                                 reason};
     if (channel_state(pairs_[index]) == ChannelState::Closing) {
         removed_.emplace(index, removed);  // the channel is not free yet

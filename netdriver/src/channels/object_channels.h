@@ -15,13 +15,13 @@
 #include <replayout/netdriver/transport.h>
 #include <replayout/reflection/memory.h>
 
+#include "call_queue.h"
 #include "closing_names.h"
 #include "connection_pairs.h"
+#include "incoming_calls.h"
 #include "open_message.h"
-#include "packet_sender.h"
+#include "packet_stream.h"
 #include "part_notice_sender.h"
-#include "remote_function_receiver.h"
-#include "remote_function_sender.h"
 #include "role_sender.h"
 #include "send_outcome.h"
 #include "waiting_values.h"
@@ -41,9 +41,8 @@ class ObjectChannels {
   public:
     ObjectChannels(const ObjectStore& objects, ConnectionPairs& pairs, WaitingValues& values,
                    RoleSender& roles, PartNoticeSender& part_notices, ClosingNames& closing_names,
-                   PacketSender& packets, RemoteFunctionSender& calls,
-                   RemoteFunctionReceiver& incoming_calls, NetStats& stats, PeerId peer,
-                   MemoryMeters& memory);
+                   PacketStream& packets, CallQueue& calls, IncomingCalls& incoming_calls,
+                   NetStats& stats, PeerId peer, MemoryMeters& memory);
 
     /// Opens the channel of the object, with parts of it as far as the packet has room for them.
     /// Where its outer must come first, that is opened; Done, and the object's is still closed. So
@@ -84,7 +83,7 @@ class ObjectChannels {
     [[nodiscard]] bool has_part_for_certain(ObjectIndex index) const noexcept;
     /// The object is hidden, and its role for the client changes. If its channel opens once more
     /// for calls, its open says what the role was before.
-    void freeze_role(ObjectIndex index, const ObjectFacts& before) {
+    void freeze_role(ObjectIndex index, const ObjectOwnership& before) {
         frozen_roles_.try_emplace(index, before.role_of(peer_));
     }
     [[nodiscard]] CallableState callable(ChannelIndex channel) const noexcept;
@@ -101,7 +100,7 @@ class ObjectChannels {
     void begin(ObjectIndex index);
     [[nodiscard]] OpenPayload open_payload_of(ObjectIndex index) const noexcept;
     [[nodiscard]] bool is_held_back(const OpenPayload& payload) const noexcept {
-        return !packets_.reliable().has_room_for(Share::Objects, payload.bytes().size());
+        return !packets_.reliable().has_room_for(PacketUse::Objects, payload.bytes().size());
     }
     /// Opens parts of an object behind it, as far as the packet has room for them.
     void open_parts(ObjectIndex index);
@@ -124,9 +123,9 @@ class ObjectChannels {
     RoleSender& roles_;
     PartNoticeSender& part_notices_;
     ClosingNames& closing_names_;
-    PacketSender& packets_;
-    RemoteFunctionSender& calls_;
-    RemoteFunctionReceiver& incoming_calls_;
+    PacketStream& packets_;
+    CallQueue& calls_;
+    IncomingCalls& incoming_calls_;
     NetStats& stats_;
     PeerId peer_;
     FlatMap<ObjectIndex, RemovedObject> removed_;    // by object index

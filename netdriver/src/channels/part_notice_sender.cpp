@@ -10,7 +10,7 @@
 namespace replayout {
 
 PartNoticeSender::PartNoticeSender(const ObjectStore& objects, ConnectionPairs& pairs,
-                                   PacketSender& packets, const ClosingNames& closing_names,
+                                   PacketStream& packets, const ClosingNames& closing_names,
                                    const NetConfig& config, MemoryMeters& memory)
     : objects_(objects),
       pairs_(pairs),
@@ -66,8 +66,8 @@ void PartNoticeSender::send_part_notices() {
             ++entry;
             continue;
         }
-        if (!packets_.can_write(Share::Messages) ||
-            !packets_.reliable().has_room_for(Share::Messages, room.size())) {
+        if (!packets_.can_write(PacketUse::Messages) ||
+            !packets_.reliable().has_room_for(PacketUse::Messages, room.size())) {
             return;
         }
         BitWriter writer(room);

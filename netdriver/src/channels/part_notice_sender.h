@@ -8,7 +8,7 @@
 #include "closing_names.h"
 #include "connection_pairs.h"
 #include "object_store.h"
-#include "packet_sender.h"
+#include "packet_stream.h"
 #include "part_notices.h"
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace replayout {
 
 class PartNoticeSender {
   public:
-    PartNoticeSender(const ObjectStore& objects, ConnectionPairs& pairs, PacketSender& packets,
+    PartNoticeSender(const ObjectStore& objects, ConnectionPairs& pairs, PacketStream& packets,
                      const ClosingNames& closing_names, const NetConfig& config,
                      MemoryMeters& memory);
 
@@ -47,7 +47,7 @@ class PartNoticeSender {
   private:
     const ObjectStore& objects_;
     ConnectionPairs& pairs_;
-    PacketSender& packets_;
+    PacketStream& packets_;
     const ClosingNames& closing_names_;
     const NetConfig& config_;
     PartNotices notices_;

@@ -24,7 +24,7 @@ class RolePayload {
 
 }  // namespace
 
-RoleSender::RoleSender(const ObjectStore& objects, ConnectionPairs& pairs, PacketSender& packets,
+RoleSender::RoleSender(const ObjectStore& objects, ConnectionPairs& pairs, PacketStream& packets,
                        PeerId peer, MemoryMeters& memory)
     : objects_(objects),
       pairs_(pairs),
@@ -32,8 +32,8 @@ RoleSender::RoleSender(const ObjectStore& objects, ConnectionPairs& pairs, Packe
       peer_(peer),
       told_roles_(&memory.pairs) {}
 
-void RoleSender::facts_changed(ObjectIndex index, const ObjectFacts& before,
-                               const ObjectFacts& after) {
+void RoleSender::ownership_changed(ObjectIndex index, const ObjectOwnership& before,
+                                   const ObjectOwnership& after) {
     const ObjectRole role_before = before.role_of(peer_);
     const ChannelState state = channel_state(pairs_[index]);
     const bool is_told = state == ChannelState::OpenSent || state == ChannelState::Open;
@@ -46,7 +46,7 @@ void RoleSender::send_roles() {
     ToldRoles::Map& entries = told_roles_.entries();
     for (auto entry = entries.begin(); entry != entries.end();) {
         const ObjectIndex index = entry->first;
-        const ObjectRole role = objects_.at(index)->facts().role_of(peer_);
+        const ObjectRole role = objects_.at(index)->ownership().role_of(peer_);
         if (entry->second.is_under_way || pairs_.dormancy().frozen.test(index)) {
             ++entry;
             continue;
@@ -56,8 +56,8 @@ void RoleSender::send_roles() {
             continue;
         }
         const RolePayload payload(role);
-        if (!packets_.can_write(Share::Messages) ||
-            !packets_.reliable().has_room_for(Share::Messages, payload.bytes().size())) {
+        if (!packets_.can_write(PacketUse::Messages) ||
+            !packets_.reliable().has_room_for(PacketUse::Messages, payload.bytes().size())) {
             return;
         }
         BunchHeader header;

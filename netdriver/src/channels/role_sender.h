@@ -8,7 +8,7 @@
 #include <replayout/netdriver/transport.h>
 
 #include "connection_pairs.h"
-#include "packet_sender.h"
+#include "packet_stream.h"
 #include "told_roles.h"
 
 #include <cstdint>
@@ -17,11 +17,12 @@ namespace replayout {
 
 class RoleSender {
   public:
-    RoleSender(const ObjectStore& objects, ConnectionPairs& pairs, PacketSender& packets,
+    RoleSender(const ObjectStore& objects, ConnectionPairs& pairs, PacketStream& packets,
                PeerId peer, MemoryMeters& memory);
 
     /// The object of that slot is something else to this connection from now on than it was.
-    void facts_changed(ObjectIndex index, const ObjectFacts& before, const ObjectFacts& after);
+    void ownership_changed(ObjectIndex index, const ObjectOwnership& before,
+                           const ObjectOwnership& after);
     /// As far as the window of bunches has room.
     void send_roles();
     /// The client was told, and may be told again.
@@ -38,7 +39,7 @@ class RoleSender {
   private:
     const ObjectStore& objects_;
     ConnectionPairs& pairs_;
-    PacketSender& packets_;
+    PacketStream& packets_;
     PeerId peer_;
     ToldRoles told_roles_;
 };

@@ -5,17 +5,17 @@
 #include <cstring>
 
 #include "packet_builder.h"
-#include "value_scope.h"
+#include "scoped_value.h"
 
 namespace replayout {
 
 void LaneBundleBuilder::build(BundleBuilder::Contents contents,
                               std::span<const ObjectIndex> order) {
     bundles_.begin(contents);
-    const WordShares words(changes_.objects, lanes_.count());
+    const LaneWords words(changes_.objects, lanes_.count());
     lanes_.run([&](std::uint32_t i) {
-        const LaneShare share = LaneShare::of(order.size(), i, lanes_.count());
-        lay_down(lanes_[i], order.empty() ? words[i] : LaneShare(),
+        const LaneRange share = LaneRange::of(order.size(), i, lanes_.count());
+        lay_down(lanes_[i], order.empty() ? words[i] : LaneRange(),
                  order.subspan(share.begin, share.end - share.begin));
     });
     for (std::uint32_t i = 0; i < lanes_.count(); ++i) {
@@ -26,9 +26,9 @@ void LaneBundleBuilder::build(BundleBuilder::Contents contents,
     bundles_.finish(order, lanes_[0].context.counters);  // which reads what the lanes copied
 }
 
-void LaneBundleBuilder::lay_down(ServerLane& lane, LaneShare words,
+void LaneBundleBuilder::lay_down(ServerLane& lane, LaneRange words,
                                  std::span<const ObjectIndex> objects) const {
-    const ValueScope not_sent(lane.context.is_counting_sent, false);  // who takes it sends it
+    const ScopedValue not_sent(lane.context.is_counting_sent, false);  // who takes it sends it
     lane.blocks.begin();
     for (const ObjectIndex index : objects) {
         lay_down_one(index, lane.blocks, lane.context);

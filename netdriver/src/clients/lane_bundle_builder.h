@@ -17,7 +17,7 @@
 #include "bundle_builder.h"
 #include "flush_changes.h"
 #include "lane_blocks.h"
-#include "lane_share.h"
+#include "lane_range.h"
 #include "server_lane.h"
 
 namespace replayout {
@@ -36,7 +36,7 @@ class LaneBundleBuilder {
   private:
     /// Lays down, in one lane, the blocks of `objects` and of all that changed in these words of a
     /// row.
-    void lay_down(ServerLane& lane, LaneShare words, std::span<const ObjectIndex> objects) const;
+    void lay_down(ServerLane& lane, LaneRange words, std::span<const ObjectIndex> objects) const;
     void lay_down_one(ObjectIndex index, LaneBlocks& blocks, SendContext& context) const;
     /// Cuts what a lane laid down into bundles and packets.
     void place(LaneBlocks& blocks);

@@ -3,7 +3,7 @@
 
 namespace replayout {
 
-ServerClient::ServerClient(const Shared& shared, const PacketSender::Settings& settings,
+ServerClient::ServerClient(const Shared& shared, const PacketStream::Settings& settings,
                            ServerLane& client_lane, NetTime now, Transport* recording)
     : is_replay(recording != nullptr),
       lane(client_lane),

@@ -78,7 +78,7 @@ std::uint32_t ServerClients::joined_count() const noexcept {
         [](const ServerClient* client) { return client->is_joined() && !client->is_replay; }));
 }
 
-ServerClient& ServerClients::make(const PacketSender::Settings& settings, NetTime now,
+ServerClient& ServerClients::make(const PacketStream::Settings& settings, NetTime now,
                                   Transport* tap) {
     void* memory =
         environment_.memory.connections.allocate(sizeof(ServerClient), alignof(ServerClient));
@@ -91,14 +91,14 @@ ServerClient& ServerClients::make(const PacketSender::Settings& settings, NetTim
     return *client;
 }
 
-ServerClient& ServerClients::add(const PacketSender::Settings& settings, NetTime now) {
+ServerClient& ServerClients::add(const PacketStream::Settings& settings, NetTime now) {
     ServerClient& client = make(settings, now, nullptr);
     client.is_addressed = by_peer_.emplace(settings.peer.value, &client).second;
     REPLAYOUT_ASSERT(client.is_addressed);
     return client;
 }
 
-ServerClient& ServerClients::add_recording(const PacketSender::Settings& settings, NetTime now,
+ServerClient& ServerClients::add_recording(const PacketStream::Settings& settings, NetTime now,
                                            Transport& tap) {
     return make(settings, now, &tap);
 }

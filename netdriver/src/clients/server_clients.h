@@ -73,9 +73,9 @@ class ServerClients {
     [[nodiscard]] ClientInterest* find_interest(PeerId peer);
 
     /// A new session of a peer, which has no client.
-    ServerClient& add(const PacketSender::Settings& settings, NetTime now);
+    ServerClient& add(const PacketStream::Settings& settings, NetTime now);
     /// The client of a recording, which sends by `tap`. It is no peer.
-    ServerClient& add_recording(const PacketSender::Settings& settings, NetTime now,
+    ServerClient& add_recording(const PacketStream::Settings& settings, NetTime now,
                                 Transport& tap);
     /// Ends the client at once, whatever its state.
     void end(ServerClient& client) noexcept;
@@ -133,7 +133,7 @@ class ServerClients {
         // That of a recording goes with it.
         return client.connection.state() == ConnectionState::Closed && !client.is_replay;
     }
-    ServerClient& make(const PacketSender::Settings& settings, NetTime now, Transport* tap);
+    ServerClient& make(const PacketStream::Settings& settings, NetTime now, Transport* tap);
     void forget_address(ServerClient& client) noexcept;
     /// Tells the clients from `begin` on their places, which changed.
     void number_clients(std::size_t begin) noexcept;

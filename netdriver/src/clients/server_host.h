@@ -41,12 +41,13 @@ class ServerHost {
     [[nodiscard]] bool is(PeerId peer) const noexcept {
         return peer_.has_value() && *peer_ == peer;
     }
-    [[nodiscard]] bool owns(const ObjectFacts& facts) const noexcept {
-        return peer_.has_value() && facts.has_owner && facts.owner == *peer_;
+    [[nodiscard]] bool owns(const ObjectOwnership& ownership) const noexcept {
+        return peer_.has_value() && ownership.has_owner && ownership.owner == *peer_;
     }
     /// What an object with these facts is to the peer, be it the host or a client.
-    [[nodiscard]] ObjectRole role_for(PeerId peer, const ObjectFacts& facts) const noexcept {
-        ObjectRole role = facts.role_of(peer);
+    [[nodiscard]] ObjectRole role_for(PeerId peer,
+                                      const ObjectOwnership& ownership) const noexcept {
+        ObjectRole role = ownership.role_of(peer);
         if (is(peer)) {
             role.role = NetRole::Authority;
         }

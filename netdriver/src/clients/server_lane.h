@@ -20,7 +20,7 @@
 #include "due_objects.h"
 #include "lane_blocks.h"
 #include "lane_ids.h"
-#include "lane_share.h"
+#include "lane_range.h"
 #include "lane_transport.h"
 #include "send_order.h"
 

@@ -22,7 +22,7 @@ struct DueObject {
     using Known = ChangelistState::Known;
 
     /// `object_memory`: that of the object; null: it is asked for when it comes to it.
-    DueObject(ObjectIndex due_index, NetworkObjectInfo* due_info, Known known_of_it,
+    DueObject(ObjectIndex due_index, ServerObject* due_info, Known known_of_it,
               const void* object_memory) noexcept
         : index(due_index), known(known_of_it), info(due_info), memory(object_memory) {}
 
@@ -33,7 +33,7 @@ struct DueObject {
     // Of one that a lane left over:
     bool is_compared = false;
     bool has_changed = false;
-    NetworkObjectInfo* info;
+    ServerObject* info;
     const void* memory;
 };
 

@@ -86,7 +86,7 @@ void MarkValidator::validate(const ObjectStore& objects, const BitRow& live, con
         if (!live.test(index) || dormant.test(index)) {
             continue;
         }
-        const NetworkObjectInfo& info = *objects.at(index);
+        const ServerObject& info = *objects.at(index);
         const ChangelistState& state = info.changelist_state();
         if (has_marks(state.layout())) {
             const void* const object = world.object_memory(info.object());
@@ -100,7 +100,7 @@ void MarkValidator::validate(const ObjectStore& objects, const BitRow& live, con
     first_ = (first_ + 1) % ticks_;
 }
 
-void MarkValidator::report(const NetworkObjectInfo& info, const void* object, NetWorld& world,
+void MarkValidator::report(const ServerObject& info, const void* object, NetWorld& world,
                            ReplicationCounters& counters) {
     const ChangelistState& state = info.changelist_state();
     const RepLayout& layout = state.layout();

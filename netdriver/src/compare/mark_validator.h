@@ -37,7 +37,7 @@ class MarkValidator {
     static constexpr std::size_t lines_per_property_max = 16;
 
     /// `object` is the memory of the object of which `missed_` was found.
-    void report(const NetworkObjectInfo& info, const void* object, NetWorld& world,
+    void report(const ServerObject& info, const void* object, NetWorld& world,
                 ReplicationCounters& counters);
     /// Whether it is to be logged, and from now on was.
     [[nodiscard]] bool is_news(const Reported& found);

@@ -33,7 +33,7 @@ class PolledObjects {
           scanned_(Allocator<ScannedObject>(resource)) {}
 
     /// From now on the object is scanned, and compared only if it differs; or no longer.
-    void set(ObjectIndex index, const NetworkObjectInfo& info, bool is_polled) {
+    void set(ObjectIndex index, const ServerObject& info, bool is_polled) {
         const ScannedObject scanned = info.changelist_state().scanned();
         if (!is_polled || scanned.plan == nullptr) {
             forget(index);

@@ -15,8 +15,8 @@
 #include <memory_resource>
 #include <span>
 
+#include "incoming_calls.h"
 #include "reliable_account.h"
-#include "remote_function_receiver.h"
 
 namespace replayout {
 

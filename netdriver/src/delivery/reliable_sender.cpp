@@ -11,15 +11,15 @@ namespace replayout {
 
 namespace {
 
-[[nodiscard]] Share share_of(BunchTag::Kind kind) noexcept {
+[[nodiscard]] PacketUse use_of(BunchTag::Kind kind) noexcept {
     switch (kind) {
         case BunchTag::Kind::Open:
-            return Share::Objects;
+            return PacketUse::Objects;
         case BunchTag::Kind::Value:
         case BunchTag::Kind::HiddenState:
-            return Share::Values;
+            return PacketUse::Values;
         default:
-            return Share::Messages;
+            return PacketUse::Messages;
     }
 }
 
@@ -51,7 +51,7 @@ ReliableSender::ReliableSender(std::size_t fragment_bytes, const ReliableWindow&
       window_(window),
       stats_(stats),
       pool_(resource),
-      rows_{Row(pool_, resource), Row(pool_, resource), Row(pool_, resource)},
+      states_{UseState(pool_, resource), UseState(pool_, resource), UseState(pool_, resource)},
       unsent_channels_(Allocator<std::pair<ChannelIndex, UnsentChannel>>(resource)),
       ended_(Allocator<EndedMessage>(resource)) {}
 
@@ -63,7 +63,7 @@ std::uint32_t ReliableSender::fragment_count(std::size_t payload_bytes) const no
 std::uint32_t ReliableSender::queue(BunchHeader header, std::uint16_t sequence,
                                     std::span<const std::byte> payload, BunchTag tag) {
     const std::uint32_t count = fragment_count(payload.size());
-    BunchRow& unsent = count_in(header.channel, share_of(tag.kind), count).unsent;
+    BunchQueue& unsent = count_in(header.channel, use_of(tag.kind), count).unsent;
     header.is_partial = count > 1;
     for (std::size_t i = 0; i < count; ++i) {
         const std::size_t offset = i * fragment_bytes_;
@@ -80,17 +80,17 @@ std::uint32_t ReliableSender::queue(BunchHeader header, std::uint16_t sequence,
     return count;
 }
 
-ReliableSender::Row& ReliableSender::count_in(ChannelIndex channel, Share share,
-                                              std::uint32_t count) {
-    const auto [entry, is_new] = unsent_channels_.try_emplace(channel, UnsentChannel{share});
+ReliableSender::UseState& ReliableSender::count_in(ChannelIndex channel, PacketUse use,
+                                                   std::uint32_t count) {
+    const auto [entry, is_new] = unsent_channels_.try_emplace(channel, UnsentChannel{use});
     UnsentChannel& unsent = entry->second;
     if (!is_new && unsent.bunch_count == 0) {
-        unsent.share = share;
+        unsent.use = use;
         --sent_channel_count_;
     }
     unsent.bunch_count += count;
     most_channels_ = std::max(most_channels_, unsent_channels_.size());
-    return row(unsent.share);
+    return state_of(unsent.use);
 }
 
 void ReliableSender::count_out(ChannelIndex channel) {
@@ -116,14 +116,14 @@ void ReliableSender::trim() {
         unsent_channels_.shrink_to_fit();
         unsent_channels_.reserve(2 * most);
     }
-    for (Row& each : rows_) {
+    for (UseState& each : states_) {
         trim_all(each.unsent, each.sent);
     }
 }
 
 WindowPlace ReliableSender::window_begin() const noexcept {
     WindowPlace begin = sent_;
-    for (const Row& each : rows_) {
+    for (const UseState& each : states_) {
         if (!each.sent.is_empty()) {
             lower(begin, each.sent.first().begin);
         }
@@ -136,22 +136,22 @@ WindowPlace ReliableSender::window_begin() const noexcept {
     return begin;
 }
 
-bool ReliableSender::has_window_for(Share share, std::uint64_t message_bytes) const noexcept {
-    if (has_window_from(known_begin_, share, message_bytes)) {
+bool ReliableSender::has_window_for(PacketUse use, std::uint64_t message_bytes) const noexcept {
+    if (has_window_from(known_begin_, use, message_bytes)) {
         return true;
     }
     known_begin_ = window_begin();
-    return has_window_from(known_begin_, share, message_bytes);
+    return has_window_from(known_begin_, use, message_bytes);
 }
 
-bool ReliableSender::has_window_from(const WindowPlace& begin, Share share,
+bool ReliableSender::has_window_from(const WindowPlace& begin, PacketUse use,
                                      std::uint64_t message_bytes) const noexcept {
     ReliableAmount values = difference(sent_.values, begin.values);
     for (const EndedMessage& message : ended_) {
         values.bytes += message.bytes;
     }
     const ReliableAmount others = difference(sent_.others, begin.others);
-    const ReliableAmount& own = share == Share::Values ? values : others;
+    const ReliableAmount& own = use == PacketUse::Values ? values : others;
     // Of the bunches that were sent the first does not wait, it is what the others wait for.
     if (values.bunches + others.bunches > window_.bunches ||
         own.bunches > share_max(window_.bunches)) {
@@ -163,59 +163,60 @@ bool ReliableSender::has_window_from(const WindowPlace& begin, Share share,
            (values.bytes + others.bytes + message_bytes <= window_.bytes && is_within_share);
 }
 
-bool ReliableSender::may_send(Share share) const noexcept {
-    if (row(share).lost_count > 0) {
+bool ReliableSender::may_send(PacketUse use) const noexcept {
+    if (state_of(use).lost_count > 0) {
         return true;
     }
-    if (row(share).unsent.is_empty()) {
+    if (state_of(use).unsent.is_empty()) {
         return false;
     }
-    const OutBunch& bunch = row(share).unsent.first();
-    return has_window_for(share, bunch.begins_message() ? bunch.message_bytes : 0);
+    const OutBunch& bunch = state_of(use).unsent.first();
+    return has_window_for(use, bunch.begins_message() ? bunch.message_bytes : 0);
 }
 
-bool ReliableSender::has_room_for(Share share, std::size_t payload_bytes) const noexcept {
-    return row(share).lost_count == 0 && row(share).unsent.is_empty() &&
-           has_window_for(share, payload_bytes);
+bool ReliableSender::has_room_for(PacketUse use, std::size_t payload_bytes) const noexcept {
+    return state_of(use).lost_count == 0 && state_of(use).unsent.is_empty() &&
+           has_window_for(use, payload_bytes);
 }
 
-bool ReliableSender::has_room_behind_unsent(Share share, std::size_t payload_bytes) const noexcept {
-    return has_window_for(share, row(share).unsent.count() * fragment_bytes_ + payload_bytes);
+bool ReliableSender::has_room_behind_unsent(PacketUse use,
+                                            std::size_t payload_bytes) const noexcept {
+    return has_window_for(use, state_of(use).unsent.count() * fragment_bytes_ + payload_bytes);
 }
 
-const OutBunch& ReliableSender::next(Share share) const noexcept {
-    const Row& from = row(share);
+const OutBunch& ReliableSender::next(PacketUse use) const noexcept {
+    const UseState& from = state_of(use);
     return from.lost_count > 0 ? from.first_lost_bunch() : from.unsent.first();
 }
 
-SentBunch ReliableSender::sent(Share share) {
-    Row& from = row(share);
+SentBunch ReliableSender::sent(PacketUse use) {
+    UseState& from = state_of(use);
     if (from.lost_count > 0) {
         const BunchOrder order = from.first_lost;
         from.first_lost_bunch().is_lost = false;
         from.first_lost_bunch().was_sent = true;
         from.forget_lost(order);
-        return {share, order};
+        return {use, order};
     }
     BunchPool::BunchPtr taken = from.unsent.take_first();
     OutBunch& bunch = *taken;
     count_out(bunch.header.channel);
     if (bunch.begins_message()) {
         from.message_begin = sent_;
-        sent_.of(share).bytes += bunch.message_bytes;
+        sent_.of(use).bytes += bunch.message_bytes;
     }
     bunch.begin = from.message_begin;
     bunch.begin.values.bunches = sent_.values.bunches;
     bunch.begin.others.bunches = sent_.others.bunches;
-    ++sent_.of(share).bunches;
+    ++sent_.of(use).bunches;
     bunch.was_sent = true;
     const BunchOrder order{++sent_count_};
     from.sent.push_back(order, std::move(taken));
-    return {share, order};
+    return {use, order};
 }
 
 void ReliableSender::unsend(SentBunch name, bool was_sent) noexcept {
-    Row& from = row(name.share);
+    UseState& from = state_of(name.use);
     OutBunch& bunch = *from.sent.find(name.order);
     REPLAYOUT_ASSERT(!bunch.is_lost);
     bunch.was_sent = was_sent;
@@ -223,7 +224,7 @@ void ReliableSender::unsend(SentBunch name, bool was_sent) noexcept {
 }
 
 const OutBunch& ReliableSender::resend(SentBunch name) noexcept {
-    Row& from = row(name.share);
+    UseState& from = state_of(name.use);
     OutBunch& bunch = *from.sent.find(name.order);
     REPLAYOUT_ASSERT(bunch.is_lost);
     bunch.is_lost = false;
@@ -232,7 +233,7 @@ const OutBunch& ReliableSender::resend(SentBunch name) noexcept {
 }
 
 bool ReliableSender::lost(SentBunch name, BunchTag& tag) {
-    Row& from = row(name.share);
+    UseState& from = state_of(name.use);
     OutBunch* const bunch = from.sent.find(name.order);
     if (bunch == nullptr || bunch->is_lost) {
         return false;
@@ -247,7 +248,7 @@ bool ReliableSender::lost(SentBunch name, BunchTag& tag) {
 }
 
 bool ReliableSender::delivered(SentBunch name, BunchTag& tag) {
-    Row& from = row(name.share);
+    UseState& from = state_of(name.use);
     const BunchPool::BunchPtr bunch = from.sent.take(name.order);
     if (bunch == nullptr) {
         return false;
@@ -272,7 +273,7 @@ std::uint32_t ReliableSender::abandon_unsent(ChannelIndex channel) {
         return 0;
     }
     const std::uint32_t dropped_count = found->second.bunch_count;
-    Row& from = row(found->second.share);
+    UseState& from = state_of(found->second.use);
     unsent_channels_.erase(found);
     bunch_count_ -= dropped_count;
     std::uint16_t rest_begin = 0;
@@ -304,8 +305,8 @@ template <typename Visitor>
 void ReliableSender::for_each_part(const BunchTag& value, Visitor visit) {
     REPLAYOUT_ASSERT(value.kind == BunchTag::Kind::Value ||
                      value.kind == BunchTag::Kind::HiddenState);
-    for (Row& each : rows_) {
-        for (BunchRow* bunches : {&each.unsent, &each.sent}) {
+    for (UseState& each : states_) {
+        for (BunchQueue* bunches : {&each.unsent, &each.sent}) {
             bunches->for_each([&](OutBunch& bunch) {
                 if (bunch.tag.kind == value.kind && bunch.tag.object_index == value.object_index &&
                     bunch.tag.handle == value.handle) {
@@ -339,7 +340,7 @@ void ReliableSender::strip(OutBunch& bunch) noexcept {
     bunch.header.payload_bytes = 0;
 }
 
-void ReliableSender::strip_parts(Row& from, ChannelIndex channel, std::uint16_t end,
+void ReliableSender::strip_parts(UseState& from, ChannelIndex channel, std::uint16_t end,
                                  std::uint32_t count) {
     from.sent.for_each([&](OutBunch& bunch) {
         const auto distance = static_cast<std::uint16_t>(end - bunch.header.sequence);
@@ -353,8 +354,8 @@ void ReliableSender::keep_control_only() {
     // What is dropped leaves gaps in the window, and what is left is a message or two.
     window_.bunches = std::numeric_limits<std::uint64_t>::max();
     window_.bytes = std::numeric_limits<std::uint64_t>::max();
-    for (Row& each : rows_) {
-        for (BunchRow* bunches : {&each.unsent, &each.sent}) {
+    for (UseState& each : states_) {
+        for (BunchQueue* bunches : {&each.unsent, &each.sent}) {
             bunch_count_ -= bunches->erase_if([&](const OutBunch& bunch) {
                 const bool is_dropped = !bunch.header.channel.is_control();
                 each.lost_count -= is_dropped && bunch.is_lost ? 1u : 0u;
@@ -375,7 +376,7 @@ void ReliableSender::keep_control_only() {
 }
 
 void ReliableSender::resend_all() {
-    for (Row& each : rows_) {
+    for (UseState& each : states_) {
         each.lost_count = each.sent.count();
         each.sent.for_each([](OutBunch& bunch) { bunch.is_lost = true; });
         if (each.lost_count > 0) {

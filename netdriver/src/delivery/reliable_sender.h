@@ -27,7 +27,7 @@
 #include <replayout/reflection/memory.h>
 
 #include "bunch_pool.h"
-#include "bunch_row.h"
+#include "bunch_queue.h"
 #include "out_bunch.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ namespace replayout {
 
 /// Names a bunch that was sent.
 struct SentBunch {
-    Share share = Share::Messages;
+    PacketUse use = PacketUse::Messages;
     BunchOrder order;
 };
 
@@ -65,23 +65,23 @@ class ReliableSender {
     [[nodiscard]] std::uint32_t fragment_count(std::size_t payload_bytes) const noexcept;
 
     /// The next bunch of that row is there and within the window.
-    [[nodiscard]] bool may_send(Share share) const noexcept;
+    [[nodiscard]] bool may_send(PacketUse use) const noexcept;
     /// A bunch queued now would be the next of its row, and may be sent at once.
-    [[nodiscard]] bool has_room_for(Share share, std::size_t payload_bytes) const noexcept;
+    [[nodiscard]] bool has_room_for(PacketUse use, std::size_t payload_bytes) const noexcept;
     /// The same of one that is queued behind others that are not sent.
-    [[nodiscard]] bool has_room_behind_unsent(Share share,
+    [[nodiscard]] bool has_room_behind_unsent(PacketUse use,
                                               std::size_t payload_bytes) const noexcept;
     /// Bunches of that row that are to go out.
-    [[nodiscard]] std::uint32_t waiting_count(Share share) const noexcept {
-        return static_cast<std::uint32_t>(row(share).lost_count + row(share).unsent.count());
+    [[nodiscard]] std::uint32_t waiting_count(PacketUse use) const noexcept {
+        return static_cast<std::uint32_t>(state_of(use).lost_count + state_of(use).unsent.count());
     }
     /// Nothing waits, and nothing is under way.
     [[nodiscard]] bool is_idle() const noexcept { return bunch_count_ == 0; }
     /// Requires may_send().
-    [[nodiscard]] const OutBunch& next(Share share) const noexcept;
+    [[nodiscard]] const OutBunch& next(PacketUse use) const noexcept;
 
     /// The next bunch of that row has gone out.
-    SentBunch sent(Share share);
+    SentBunch sent(PacketUse use);
     /// The bunch did not leave after all: it waits as if it was lost. `was_sent`: as of before
     /// sent().
     void unsend(SentBunch name, bool was_sent) noexcept;
@@ -113,8 +113,8 @@ class ReliableSender {
     void resend_all();
 
   private:
-    struct Row {
-        Row(BunchPool& pool, MemoryResource* resource)
+    struct UseState {
+        UseState(BunchPool& pool, MemoryResource* resource)
             : unsent(pool, resource), sent(pool, resource) {}
 
         /// The lost bunch that was sent first. There must be one.
@@ -131,15 +131,15 @@ class ReliableSender {
             }
         }
 
-        BunchRow unsent;             // by order of queueing
-        BunchRow sent;               // by order of sending: in flight, or lost
+        BunchQueue unsent;           // by order of queueing
+        BunchQueue sent;             // by order of sending: in flight, or lost
         std::size_t lost_count = 0;  // these go out first: the window begins with them, or before
         BunchOrder first_lost;       // of them, if there is one
         WindowPlace message_begin;   // of the message that was begun last
     };
     /// Of a channel with unsent bunches: how many, and where.
     struct UnsentChannel {
-        Share share;
+        PacketUse use;
         std::uint32_t bunch_count = 0;
     };
 
@@ -149,13 +149,15 @@ class ReliableSender {
         std::uint64_t bytes = 0;  ///< of these parts, which is less than the message has
     };
 
-    [[nodiscard]] Row& row(Share share) noexcept { return rows_[static_cast<std::size_t>(share)]; }
-    [[nodiscard]] const Row& row(Share share) const noexcept {
-        return rows_[static_cast<std::size_t>(share)];
+    [[nodiscard]] UseState& state_of(PacketUse use) noexcept {
+        return states_[static_cast<std::size_t>(use)];
+    }
+    [[nodiscard]] const UseState& state_of(PacketUse use) const noexcept {
+        return states_[static_cast<std::size_t>(use)];
     }
     /// Counts `count` unsent bunches of a channel, and says in which row they wait: that of
     /// `share`, or the one in which others of the channel do.
-    [[nodiscard]] Row& count_in(ChannelIndex channel, Share share, std::uint32_t count);
+    [[nodiscard]] UseState& count_in(ChannelIndex channel, PacketUse use, std::uint32_t count);
     void count_out(ChannelIndex channel);
     /// Calls `visit(bunch, whether it is in flight)` for the parts of a value under way.
     template <typename Visitor>
@@ -165,14 +167,14 @@ class ReliableSender {
     /// It goes out without its bytes, if it does once more.
     static void strip(OutBunch& bunch) noexcept;
     /// Of a message of the row: the bunches of its channel in the `count` sequences before `end`.
-    static void strip_parts(Row& from, ChannelIndex channel, std::uint16_t end,
+    static void strip_parts(UseState& from, ChannelIndex channel, std::uint16_t end,
                             std::uint32_t count);
     [[nodiscard]] WindowPlace window_begin() const noexcept;
     /// Whether the window has room for one bunch more, and for a message of so many bytes; 0 when
     /// that is counted already.
-    [[nodiscard]] bool has_window_for(Share share, std::uint64_t message_bytes) const noexcept;
+    [[nodiscard]] bool has_window_for(PacketUse use, std::uint64_t message_bytes) const noexcept;
     /// The same if it began there.
-    [[nodiscard]] bool has_window_from(const WindowPlace& begin, Share share,
+    [[nodiscard]] bool has_window_from(const WindowPlace& begin, PacketUse use,
                                        std::uint64_t message_bytes) const noexcept;
 
     std::size_t fragment_bytes_;
@@ -185,7 +187,7 @@ class ReliableSender {
     mutable WindowPlace known_begin_;
     std::size_t bunch_count_ = 0;  // in all rows
     BunchPool pool_;
-    std::array<Row, share_count> rows_;
+    std::array<UseState, share_count> states_;
     FlatMap<ChannelIndex, UnsentChannel> unsent_channels_;
     std::size_t most_channels_ = 0;       // since trim()
     std::size_t sent_channel_count_ = 0;  // of these, with nothing that is unsent any more

@@ -6,7 +6,7 @@
 #include "call_refusals.h"
 #include "driver_end.h"
 #include "layout_table.h"
-#include "value_scope.h"
+#include "scoped_value.h"
 
 #include <array>
 #include <cstdint>
@@ -153,8 +153,8 @@ void NetDriver::tick_dispatch(NetTime now) {
     REPLAYOUT_EXPECT(end().may_tick(ticks), void(), "%s",
                      end().refusal_of_tick("tick_dispatch", ticks).c_str());
     now = not_before_last_tick(now);
-    const ValueScope calling_out(is_calling_out_, true);
-    const ValueScope ticking(is_ticking_, true);
+    const ScopedValue calling_out(is_calling_out_, true);
+    const ScopedValue ticking(is_ticking_, true);
     now_ = now;
     has_time_ = true;
     if (server_ != nullptr) {
@@ -190,7 +190,7 @@ void NetDriver::receive_datagrams() {
 }
 
 void NetDriver::tell_of_peers() {
-    const ValueScope calls_allowed(is_calling_out_, false);
+    const ScopedValue calls_allowed(is_calling_out_, false);
     if (server_ != nullptr) {
         server_->clients().tell_world();
     } else {
@@ -203,8 +203,8 @@ void NetDriver::tick_flush(NetTime now) {
     REPLAYOUT_EXPECT(end().may_tick(ticks), void(), "%s",
                      end().refusal_of_tick("tick_flush", ticks).c_str());
     now = not_before_last_tick(now);
-    const ValueScope calling_out(is_calling_out_, true);
-    const ValueScope ticking(is_ticking_, true);
+    const ScopedValue calling_out(is_calling_out_, true);
+    const ScopedValue ticking(is_ticking_, true);
     now_ = now;
     has_time_ = true;
     if (server_ != nullptr) {
@@ -320,7 +320,8 @@ void NetDriver::set_player(NetObjectId id, bool is_player) {
 
 ObjectRole NetDriver::role_for(PeerId peer, NetObjectId id) const {
     REPLAYOUT_EXPECT(end().may_read(id), nobodys_role, "%s", end().refusal("role_for", id).c_str());
-    return server_->clients().host().role_for(peer, server_->objects().at(slot_of(id))->facts());
+    return server_->clients().host().role_for(peer,
+                                              server_->objects().at(slot_of(id))->ownership());
 }
 
 void NetDriver::set_replicates_physics(NetObjectId id, bool has_physics) {
@@ -379,22 +380,22 @@ bool NetDriver::is_dormant_for(PeerId peer, NetObjectId id) const {
     return server_->dormancy().is_for(peer, id);
 }
 
-CallResult NetDriver::call_function(NetObjectId id, std::string_view function, CallParams params,
-                                    RemoteFunctionSendPolicy policy) {
+CallResult NetDriver::call_function(NetObjectId id, std::string_view function, CallArguments params,
+                                    CallSendPolicy policy) {
     return call_named(id, {function, {}}, params, policy);
 }
 
-CallResult NetDriver::call_function(NetObjectId id, FunctionIndex function, CallParams params,
-                                    RemoteFunctionSendPolicy policy) {
+CallResult NetDriver::call_function(NetObjectId id, FunctionIndex function, CallArguments params,
+                                    CallSendPolicy policy) {
     REPLAYOUT_EXPECT(end().may_change(id), CallResult::Misused, "%s",
                      end().refusal("call_function", id).c_str());
     const RepLayout& layout = server_->objects().at(slot_of(id))->changelist_state().layout();
     REPLAYOUT_EXPECT(is_callable(layout, function, params), CallResult::Misused,
                      "%s (object %u.%u)", uncallable(layout, function, params).c_str(), id.index,
                      id.generation);
-    REPLAYOUT_EXPECT(policy <= RemoteFunctionSendPolicy::ForceQueue, CallResult::Misused,
-                     "%s: %u is no RemoteFunctionSendPolicy",
-                     end().named("call_function", id).c_str(), static_cast<unsigned>(policy));
+    REPLAYOUT_EXPECT(policy <= CallSendPolicy::ForceQueue, CallResult::Misused,
+                     "%s: %u is no CallSendPolicy", end().named("call_function", id).c_str(),
+                     static_cast<unsigned>(policy));
     return server_->calls().call(id, function, params.memory(), policy);
 }
 
@@ -404,8 +405,8 @@ CallProgress NetDriver::call_progress(PeerId peer, NetObjectId id) const {
     return server_->calls().progress(peer, id);
 }
 
-CallResult NetDriver::call_named(NetObjectId id, const CalledFunction& function, CallParams params,
-                                 RemoteFunctionSendPolicy policy) {
+CallResult NetDriver::call_named(NetObjectId id, const CalledFunction& function,
+                                 CallArguments params, CallSendPolicy policy) {
     REPLAYOUT_EXPECT(end().may_change(id), CallResult::Misused, "%s",
                      end().refusal("call_function", id).c_str());
     const RepLayout& layout = server_->objects().at(slot_of(id))->changelist_state().layout();
@@ -523,12 +524,12 @@ NetGUID NetDriver::find_reference(ObjectHandle object, const RepPath& path) cons
 }
 
 CallResult NetDriver::call_function(ObjectHandle object, std::string_view function,
-                                    CallParams params) {
+                                    CallArguments params) {
     return call_named(object, {function, {}}, params);
 }
 
 CallResult NetDriver::call_named(ObjectHandle object, const CalledFunction& function,
-                                 CallParams params) {
+                                 CallArguments params) {
     // From a notify or a hook too: a call is encoded and queued, and touches no object and no
     // channel.
     REPLAYOUT_EXPECT(client_ != nullptr, CallResult::Misused, "%s",
@@ -557,7 +558,7 @@ void NetDriver::disconnect(PeerId peer) {
                      DriverEnd::refusal_within("disconnect").c_str());
     REPLAYOUT_EXPECT(!is_players_, void(),
                      "disconnect: the driver belongs to a ReplayPlayer, which has no server");
-    const ValueScope calling_out(is_calling_out_, true);
+    const ScopedValue calling_out(is_calling_out_, true);
     if (server_ != nullptr) {
         server_->clients().disconnect(peer, now_);
     } else if (client_ != nullptr) {
@@ -596,7 +597,7 @@ MemoryReport NetDriver::memory_report() const noexcept {
     return report;
 }
 
-const RemoteFunctionCall* NetDriver::current_call() const noexcept {
+const CurrentCall* NetDriver::current_call() const noexcept {
     if (server_ != nullptr) {
         return server_->calls().runner().current_call();
     }

@@ -267,7 +267,8 @@ bool InterestManager::is_relevant(const ClientInterest& client, const BitRow& ir
         return false;
     }
     if (client.shown.test(index) ||
-        (objects_.has_owner(index) && objects_.at(index)->facts().role_of(client.peer).is_owned)) {
+        (objects_.has_owner(index) &&
+         objects_.at(index)->ownership().role_of(client.peer).is_owned)) {
         return true;
     }
     const Rule& rule = rule_of(index);

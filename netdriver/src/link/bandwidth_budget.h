@@ -29,7 +29,7 @@
 
 namespace replayout {
 
-/// What the bytes of a cap are for. Not quite Share, which is of what is in flight: objects are
+/// What the bytes of a cap are for. Not quite PacketUse, which is of what is in flight: objects are
 /// told apart by why they are opened.
 enum class BudgetShare : std::uint8_t {
     State,     ///< objects: blocks, and opens of what comes into the world

@@ -78,13 +78,13 @@ void BandwidthShares::share_what_is_left() noexcept {
 bool BandwidthShares::may_send_bunches(BudgetShare share) const noexcept {
     switch (share) {
         case BudgetShare::State:
-            return reliable_.may_send(Share::Objects);
+            return reliable_.may_send(PacketUse::Objects);
         case BudgetShare::Joins:
             return false;
         case BudgetShare::Messages:
-            return reliable_.may_send(Share::Messages);
+            return reliable_.may_send(PacketUse::Messages);
         case BudgetShare::Values:
-            return reliable_.may_send(Share::Values);
+            return reliable_.may_send(PacketUse::Values);
     }
     return false;
 }

@@ -58,13 +58,13 @@ class BandwidthShares {
     void set_objects_share(BudgetShare share) noexcept { objects_share_ = share; }
     [[nodiscard]] BudgetShare objects_share() const noexcept { return objects_share_; }
     /// Returns which share pays for a packet that begins now.
-    [[nodiscard]] BudgetShare share_of(Share share) const noexcept {
-        switch (share) {
-            case Share::Messages:
+    [[nodiscard]] BudgetShare share_of(PacketUse use) const noexcept {
+        switch (use) {
+            case PacketUse::Messages:
                 return BudgetShare::Messages;
-            case Share::Values:
+            case PacketUse::Values:
                 return BudgetShare::Values;
-            case Share::Objects:
+            case PacketUse::Objects:
                 break;
         }
         return objects_share_;
@@ -82,8 +82,8 @@ class BandwidthShares {
     /// Returns whether any packet may go out.
     [[nodiscard]] bool has_any() const noexcept { return budget_.has_any(); }
     /// Returns whether a packet of that share may begin.
-    [[nodiscard]] bool may_begin(Share share) const noexcept {
-        return budget_.may_begin(share_of(share));
+    [[nodiscard]] bool may_begin(PacketUse use) const noexcept {
+        return budget_.may_begin(share_of(use));
     }
     /// Returns what blocks may spend, headers of their packets included. Requires a cap.
     [[nodiscard]] std::uint32_t bytes_left_for_objects() const noexcept {

@@ -44,7 +44,7 @@ class CallTurns {
         if (are_calls_first_) {
             return !is_any_call_written_;
         }
-        return is_any_value_written_ || !(do_values_wait || reliable.may_send(Share::Values));
+        return is_any_value_written_ || !(do_values_wait || reliable.may_send(PacketUse::Values));
     }
 
     bool are_calls_first_ = false;

@@ -18,7 +18,7 @@ constexpr std::int64_t unanswered_max = 2;
 
 }  // namespace
 
-NetConnection::NetConnection(const NetConfig& config, const PacketSender::Settings& settings,
+NetConnection::NetConnection(const NetConfig& config, const PacketStream::Settings& settings,
                              const ReceiveLimits& limits, Transport& transport, NetStats& stats,
                              ConnectionState state, NetTime now, MemoryMeters& memory,
                              CloseLog& close_log)

@@ -14,7 +14,7 @@
 #include <replayout/netdriver/transport.h>
 
 #include "close_log.h"
-#include "packet_sender.h"
+#include "packet_stream.h"
 #include "reliable_receiver.h"
 #include "reorder_buffer.h"
 #include "sent_content.h"
@@ -41,7 +41,7 @@ class PayloadHandler {
 class NetConnection final : private ReliableMessageHandler {
   public:
     /// `limits` are of what the other side may make this one keep.
-    NetConnection(const NetConfig& config, const PacketSender::Settings& settings,
+    NetConnection(const NetConfig& config, const PacketStream::Settings& settings,
                   const ReceiveLimits& limits, Transport& transport, NetStats& stats,
                   ConnectionState state, NetTime now, MemoryMeters& memory, CloseLog& close_log);
 
@@ -49,8 +49,8 @@ class NetConnection final : private ReliableMessageHandler {
     [[nodiscard]] std::uint16_t session() const noexcept { return session_; }
     [[nodiscard]] ConnectionState state() const noexcept { return state_; }
     [[nodiscard]] CloseReason close_reason() const noexcept { return close_reason_; }
-    [[nodiscard]] PacketSender& packets() noexcept { return packets_; }
-    [[nodiscard]] const PacketSender& packets() const noexcept { return packets_; }
+    [[nodiscard]] PacketStream& packets() noexcept { return packets_; }
+    [[nodiscard]] const PacketStream& packets() const noexcept { return packets_; }
     [[nodiscard]] ReliableAccount& account() noexcept { return account_; }
     /// Of the last call that was told it; refers to what stays where it is.
     [[nodiscard]] const NetTime& now() const noexcept { return now_; }
@@ -168,7 +168,7 @@ class NetConnection final : private ReliableMessageHandler {
     std::uint32_t probe_ms_;
     NetTime now_;
     NetTime last_receive_;
-    PacketSender packets_;
+    PacketStream packets_;
     ReliableAccount account_;
     ReliableReceiver control_receiver_;
     ReorderBuffer held_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // How many packets with content may be under way to one peer, and how many of them are for objects,
-// messages and values (Share). A packet counts for what was written to it first.
+// messages and values (PacketUse). A packet counts for what was written to it first.
 //
 //     of 224    for certain        at most, beside the others
 //     objects   56, kept free      168, or all while no value waits
@@ -39,19 +39,19 @@ class PacketWindow {
 
     /// Returns how many packets of `share` may go out now. `numbers_left`: how many more packets
     /// with content PacketNotify has numbers for.
-    [[nodiscard]] std::uint32_t packets_for(Share share, std::uint32_t numbers_left,
+    [[nodiscard]] std::uint32_t packets_for(PacketUse use, std::uint32_t numbers_left,
                                             const ReliableSender& reliable) const noexcept {
-        if ((share == Share::Objects && !fate_cost_.has_room_for_objects()) ||
-            (share == Share::Messages && !fate_cost_.has_room_for_messages())) {
+        if ((use == PacketUse::Objects && !fate_cost_.has_room_for_objects()) ||
+            (use == PacketUse::Messages && !fate_cost_.has_room_for_messages())) {
             return 0;
         }
         std::uint32_t kept = 0;
-        if (share != Share::Objects && has_objects_) {
-            kept += packets_kept_for(Share::Objects);
+        if (use != PacketUse::Objects && has_objects_) {
+            kept += packets_kept_for(PacketUse::Objects);
         }
-        if (share != Share::Values && !reliable.is_idle() &&
-            reliable.waiting_count(Share::Values) > 0 && reliable.may_send(Share::Values)) {
-            kept += packets_kept_for(Share::Values);
+        if (use != PacketUse::Values && !reliable.is_idle() &&
+            reliable.waiting_count(PacketUse::Values) > 0 && reliable.may_send(PacketUse::Values)) {
+            kept += packets_kept_for(PacketUse::Values);
         }
         const std::uint32_t sendable = std::min(numbers_left, credit_.packets());
         return sendable - std::min(sendable, kept);
@@ -59,15 +59,15 @@ class PacketWindow {
 
     // What becomes of packets with content.
 
-    void sent(Share share, std::uint32_t count) noexcept {
-        in_flight(share) += count;
+    void sent(PacketUse use, std::uint32_t count) noexcept {
+        in_flight(use) += count;
         credit_.sent(count);
     }
-    void arrived(Share share, std::uint32_t count) noexcept {
-        in_flight(share) -= count;
+    void arrived(PacketUse use, std::uint32_t count) noexcept {
+        in_flight(use) -= count;
         credit_.arrived(count);
     }
-    void lost(Share share) noexcept { --in_flight(share); }
+    void lost(PacketUse use) noexcept { --in_flight(use); }
 
     /// The cost of resolving all that is under way.
     [[nodiscard]] FateCost& fate_cost() noexcept { return fate_cost_; }
@@ -85,12 +85,12 @@ class PacketWindow {
     static constexpr std::uint32_t packets_for_certain = 56;
 
     /// Returns how many more packets of that share are for certain.
-    [[nodiscard]] std::uint32_t packets_kept_for(Share share) const noexcept {
-        const std::uint32_t held = in_flight_[static_cast<std::size_t>(share)];
+    [[nodiscard]] std::uint32_t packets_kept_for(PacketUse use) const noexcept {
+        const std::uint32_t held = in_flight_[static_cast<std::size_t>(use)];
         return held < packets_for_certain ? packets_for_certain - held : 0;
     }
-    [[nodiscard]] std::uint32_t& in_flight(Share share) noexcept {
-        return in_flight_[static_cast<std::size_t>(share)];
+    [[nodiscard]] std::uint32_t& in_flight(PacketUse use) noexcept {
+        return in_flight_[static_cast<std::size_t>(use)];
     }
 
     std::array<std::uint32_t, share_count> in_flight_{};  // packets with content

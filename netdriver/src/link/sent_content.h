@@ -6,8 +6,8 @@
 #include <replayout/owed_versions.h>
 
 #include "bundle_run.h"
+#include "call_queue.h"
 #include "reliable_sender.h"
-#include "remote_function_sender.h"
 
 #include <cstdint>
 

@@ -66,7 +66,7 @@ void SentPackets::commit_burst(const PacketHeader& header, std::uint32_t count,
     highest_with_content_ = notify_.highest_sent();
     parts_.stats.records_sent += bundles.block_count();
     window_.fate_cost().add(FateCost::of(bundles));
-    window_.sent(Share::Objects, count);
+    window_.sent(PacketUse::Objects, count);
 }
 
 bool SentPackets::is_unanswered_since(NetTime time) const noexcept {
@@ -141,7 +141,7 @@ void SentPackets::packets_delivered(std::uint64_t first, std::uint64_t last) {
         const auto count = static_cast<std::uint32_t>(
             std::min<std::uint64_t>(packet.burst_count, last - sequence + 1));
         REPLAYOUT_ASSERT(!parts_.bandwidth.has_congestion_control());  // its rate is a cap
-        window_.arrived(packet.share, count);
+        window_.arrived(packet.use, count);
         parts_.stats.packets_delivered += count;
         if (packet.bundle_count > 0) {
             bundles_delivered(bundles_of_burst(count));
@@ -163,7 +163,7 @@ void SentPackets::packet_delivered(std::uint64_t sequence) {
     const SentPacket& packet = packet_at(sequence);
     ++parts_.stats.packets_delivered;
     if (packet.has_content) {
-        window_.arrived(packet.share, 1);
+        window_.arrived(packet.use, 1);
         parts_.bandwidth.delivered(sequence, packet.sent, received_);
     }
     if (packet.has_only_bundles()) {  // where much is sent, most are
@@ -194,7 +194,7 @@ void SentPackets::packet_lost(std::uint64_t sequence) {
     shorten_burst(sequence, 1);
     ++parts_.stats.packets_lost;
     if (packet.has_content) {
-        window_.lost(packet.share);
+        window_.lost(packet.use);
         parts_.bandwidth.lost(sequence);
     }
     for (std::uint32_t i = 0; i < packet.bunch_count; ++i) {

@@ -30,10 +30,10 @@
 
 #include "bandwidth_shares.h"
 #include "bundle_run.h"
+#include "call_queue.h"
 #include "fate_cost.h"
 #include "packet_window.h"
 #include "reliable_sender.h"
-#include "remote_function_sender.h"
 #include "ring_queue.h"
 #include "sent_content.h"
 
@@ -69,8 +69,8 @@ class SentPackets final : private PacketNotifyHandler {
     void trim() { trim_all(sent_bunches_, sent_records_, sent_bundles_, sent_calls_); }
 
     /// Returns how many packets of that share may go out in addition to those under way.
-    [[nodiscard]] std::uint32_t packets_for(Share share) const noexcept {
-        return window_.packets_for(share, notify_.sendable_count(), parts_.reliable);
+    [[nodiscard]] std::uint32_t packets_for(PacketUse use) const noexcept {
+        return window_.packets_for(use, notify_.sendable_count(), parts_.reliable);
     }
 
     // The open packet.
@@ -97,14 +97,14 @@ class SentPackets final : private PacketNotifyHandler {
 
     /// The open packet goes out with this header, from notify().next_header(), and the next one is
     /// open. Returns its sequence.
-    std::uint64_t commit(const PacketHeader& header, Share share, bool has_content, NetTime now) {
+    std::uint64_t commit(const PacketHeader& header, PacketUse use, bool has_content, NetTime now) {
         REPLAYOUT_ASSERT(has_content || open_packet_.is_empty());
         const std::uint64_t sequence = notify_.commit_send(header);
         if (has_content) {
-            window_.sent(share, 1);
+            window_.sent(use, 1);
             highest_with_content_ = sequence;
         }
-        open_packet_.share = share;
+        open_packet_.use = use;
         open_packet_.has_content = has_content;
         open_packet_.sent = now;
         packet_at(sequence) = std::exchange(open_packet_, SentPacket());
@@ -170,7 +170,7 @@ class SentPackets final : private PacketNotifyHandler {
         // This packet and those that follow it are packets of a burst, and nothing else; known of
         // the first of them that is not resolved. 0: it was put together by itself.
         std::uint16_t burst_count = 0;
-        Share share = Share::Objects;
+        PacketUse use = PacketUse::Objects;
         bool has_content = false;  // set when it is sent
         NetTime sent;
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "refusal_text.h"
-#include "value_scope.h"
+#include "scoped_value.h"
 
 namespace replayout {
 
@@ -29,7 +29,7 @@ bool CallWaits::is_family_called(const ReplicationSender& sender, ObjectIndex in
 }
 
 void CallWaits::compare_before_departure(ObjectIndex index) {
-    NetworkObjectInfo& info = *objects_.at(index);
+    ServerObject& info = *objects_.at(index);
     const bool is_meant =
         std::any_of(clients_.begin(), clients_.end(), [&](const ServerClient* client) {
             return client->is_joined() && client->sender.calls().has_fresh_call(index);
@@ -37,7 +37,7 @@ void CallWaits::compare_before_departure(ObjectIndex index) {
     if (!is_meant || !info.changelist_state().is_due()) {
         return;
     }
-    const ValueScope calling_out(environment_.is_calling_out, true);
+    const ScopedValue calling_out(environment_.is_calling_out, true);
     const void* const memory = environment_.world.object_memory(info.object());
     REPLAYOUT_EXPECT(memory != nullptr, void(), "%s",
                      without_memory("remove_object", objects_, index).c_str());
@@ -45,14 +45,14 @@ void CallWaits::compare_before_departure(ObjectIndex index) {
 }
 
 void CallWaits::compare_before_hiding(ObjectIndex index) {
-    NetworkObjectInfo& info = *objects_.at(index);
+    ServerObject& info = *objects_.at(index);
     if (!info.changelist_state().is_due()) {
         return;
     }
     // The flush may compare the object once more, but a regular pair expects one new version a
     // flush.
     clients_.for_each_joined([&](ServerClient& client) { client.sender.leave_bundles(index); });
-    const ValueScope calling_out(environment_.is_calling_out, true);
+    const ScopedValue calling_out(environment_.is_calling_out, true);
     const void* const memory = environment_.world.object_memory(info.object());
     REPLAYOUT_EXPECT(memory != nullptr, void(), "%s",
                      without_memory("set_relevant_for", objects_, index).c_str());
@@ -68,7 +68,7 @@ void CallWaits::note_dropped(const ServerClient& client,
             continue;
         }
         logged_.insert(object.index);
-        const NetworkObjectInfo& info = *objects_.at(object.index);
+        const ServerObject& info = *objects_.at(object.index);
         const PeerId peer = client.connection.peer();
         log_.peers.write_printable(
             LogLevel::Warning, peer,

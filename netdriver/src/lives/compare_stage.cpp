@@ -92,7 +92,7 @@ inline void CompareStage::compare(const DueObject& due) {
 }
 
 template <typename Changed, typename Compare>
-void CompareStage::compare_by_rows(ServerLane& lane, LaneShare words, Changed changed,
+void CompareStage::compare_by_rows(ServerLane& lane, LaneRange words, Changed changed,
                                    Compare compare) {
     // So many that they are compared without a wait, so few that they are still at hand.
     constexpr std::size_t listed_max = 256;
@@ -148,7 +148,7 @@ void CompareStage::run() {
 
 // A lane's marks of its objects are bits of rows that all lanes write, so words are its own.
 std::uint64_t CompareStage::compare_in_lanes() {
-    const WordShares words(due_, lanes_.count());
+    const LaneWords words(due_, lanes_.count());
     lanes_.run([&](std::uint32_t i) {
         ServerLane& lane = lanes_[i];
         compare_by_rows(
@@ -239,7 +239,7 @@ void CompareStage::take_due(NetTime now) {
 }
 
 void CompareStage::update_polled(ObjectIndex index) {
-    const NetworkObjectInfo& info = *objects_.at(index);
+    const ServerObject& info = *objects_.at(index);
     polled_.set(index, info, !info.is_torn_off() && !calendar_.is_paced(index));
 }
 

@@ -4,7 +4,7 @@
 // objects did not change, which a look at their values tells. The others are listed, and compared
 // one by one.
 //
-//     due        1 1 1 0 1 1 1 1 | ...          one lane, or each lane its words (WordShares)
+//     due        1 1 1 0 1 1 1 1 | ...          one lane, or each lane its words (LaneWords)
 //     changed    0 1 0 . 0 0 . 0 | ...          of those that are polled (PolledObjects)
 //     listed       x         x
 //
@@ -81,7 +81,7 @@ class CompareStage {
     /// Compares what is due among these words of the row: `changed(due)` for each object that was
     /// compared and changed, and `compare(due)` for each other object that may have changed.
     template <typename Changed, typename Compare>
-    void compare_by_rows(ServerLane& lane, LaneShare words, Changed changed, Compare compare);
+    void compare_by_rows(ServerLane& lane, LaneRange words, Changed changed, Compare compare);
     void compare(const DueObject& due);
     /// Compares its values, and nothing else.
     [[nodiscard]] bool update(const DueObject& due, PackageMap& ids, NetStats& stats);

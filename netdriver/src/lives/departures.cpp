@@ -57,7 +57,7 @@ void Departures::depart(NetObjectId id, ChannelCloseReason reason) {
 }
 
 void Departures::begin(ObjectIndex index, ChannelCloseReason reason) {
-    NetworkObjectInfo& info = *objects_.at(index);
+    ServerObject& info = *objects_.at(index);
     objects_.retire_id(objects_.id_at(index));
     info.set_removed();
     info.hand_back();

@@ -69,9 +69,9 @@ void DestructionNotices::forget_all() {
 void DestructionNotices::send(ServerClient& client) {
     std::array<std::byte, PacketBuilder::packet_bytes_limit> message;
     const std::size_t room_bytes = fragment_bytes(config_.packet_bytes_max);
-    PacketSender& packets = client.connection.packets();
-    while (client.next_notice < names_.count() && packets.can_write(Share::Messages) &&
-           packets.reliable().has_room_for(Share::Messages, room_bytes)) {
+    PacketStream& packets = client.connection.packets();
+    while (client.next_notice < names_.count() && packets.can_write(PacketUse::Messages) &&
+           packets.reliable().has_room_for(PacketUse::Messages, room_bytes)) {
         DestructionNoticeWriter writer(std::span<std::byte>(message).first(room_bytes));
         while (client.next_notice < names_.count() &&
                writer.add(names_.at(client.next_notice).guid, names_.at(client.next_notice).name)) {

@@ -22,7 +22,7 @@ void Dormancy::set(NetObjectId id, NetDormancy dormancy) {
 }
 
 void Dormancy::set_of(ObjectIndex index, NetDormancy dormancy) {
-    NetworkObjectInfo& info = *objects_.at(index);
+    ServerObject& info = *objects_.at(index);
     const NetDormancy before = info.dormancy();
     const bool is_refused = before == NetDormancy::Never && may_be_dormant(dormancy);
     if (dormancy == before || is_refused) {
@@ -42,7 +42,7 @@ void Dormancy::set_of(ObjectIndex index, NetDormancy dormancy) {
 void Dormancy::flush(NetObjectId id) {
     REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(slot_of(id))->is_subobject());
     objects_.for_each_in_family(slot_of(id), [&](ObjectIndex index) {
-        NetworkObjectInfo& info = *objects_.at(index);
+        ServerObject& info = *objects_.at(index);
         if (!may_be_dormant(info.dormancy())) {
             return;
         }
@@ -189,7 +189,7 @@ void Dormancy::rest_dormant_objects() {
     resting.clear_all();
     resting.merge(becoming_);
     clients_.for_each_joined([&](const ServerClient& client) {
-        const PairDormancy& pairs = client.sender.dormancy();
+        const PairVisibility& pairs = client.sender.dormancy();
         resting.retain(pairs.dormant, pairs.irrelevant);
     });
     compare_.rest(resting);

@@ -149,10 +149,10 @@ NetObjectId ObjectLives::add_part(NetObjectId outer, const RepLayout& layout, Ob
         return id;
     }
     parts_.notices.forget_part(slot_of(outer), parameters.stable_name);
-    NetworkObjectInfo& info = *objects_.at(slot_of(id));
-    const NetworkObjectInfo& whole = *objects_.at(slot_of(outer));
+    ServerObject& info = *objects_.at(slot_of(id));
+    const ServerObject& whole = *objects_.at(slot_of(outer));
     info.family().condition = parameters.condition;
-    objects_.set_facts(slot_of(id), whole.facts());
+    objects_.set_ownership(slot_of(id), whole.ownership());
     for (ServerClient* client : clients_) {
         if (client->sender.dormancy().asked.test(slot_of(outer))) {
             client->sender.edit_dormant_channels().ask_dormant(slot_of(id), true);
@@ -222,7 +222,7 @@ void ObjectLives::tear_off_one(ObjectIndex index) {
 
 void ObjectLives::hand_back_torn_off() {
     torn_off_.for_each([&](ObjectIndex index) {
-        NetworkObjectInfo& info = *objects_.at(index);
+        ServerObject& info = *objects_.at(index);
         if (!info.is_handed_back()) {
             info.hand_back();
             environment_.guids.unbind(info.guid());
@@ -237,7 +237,7 @@ void ObjectLives::remove_torn_off() {
         const auto is_over_for = [&](const ServerClient* client) {
             return !client->is_joined() || client->sender.is_torn_off(index);
         };
-        const NetworkObjectInfo::Family& family = objects_.at(index)->family();
+        const ServerObject::Family& family = objects_.at(index)->family();
         if (family.first != no_object ||
             !std::all_of(clients_.begin(), clients_.end(), is_over_for)) {
             continue;  // parts go before their outer, or it is still on its way

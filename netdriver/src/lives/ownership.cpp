@@ -4,50 +4,51 @@
 namespace replayout {
 
 void Ownership::set_owner(NetObjectId id, PeerId owner) {
-    ObjectFacts facts = facts_of(id);
-    facts.owner = owner;
-    facts.has_owner = true;
-    set_facts(id, facts);
+    ObjectOwnership ownership = ownership_of(id);
+    ownership.owner = owner;
+    ownership.has_owner = true;
+    set_ownership(id, ownership);
 }
 
 void Ownership::clear_owner(NetObjectId id) {
-    ObjectFacts facts = facts_of(id);
-    facts.owner = PeerId{};
-    facts.has_owner = false;
-    set_facts(id, facts);
+    ObjectOwnership ownership = ownership_of(id);
+    ownership.owner = PeerId{};
+    ownership.has_owner = false;
+    set_ownership(id, ownership);
 }
 
 void Ownership::set_autonomous(NetObjectId id, bool is_autonomous) {
-    ObjectFacts facts = facts_of(id);
-    facts.is_autonomous = is_autonomous;
-    set_facts(id, facts);
+    ObjectOwnership ownership = ownership_of(id);
+    ownership.is_autonomous = is_autonomous;
+    set_ownership(id, ownership);
 }
 
 void Ownership::set_player(NetObjectId id, bool is_player) {
-    ObjectFacts facts = facts_of(id);
-    facts.is_player = is_player;
-    set_facts(id, facts);
+    ObjectOwnership ownership = ownership_of(id);
+    ownership.is_player = is_player;
+    set_ownership(id, ownership);
 }
 
 void Ownership::set_physics(NetObjectId id, bool has_physics) {
-    ObjectFacts facts = facts_of(id);
-    facts.has_physics = has_physics;
-    set_facts(id, facts);
+    ObjectOwnership ownership = ownership_of(id);
+    ownership.has_physics = has_physics;
+    set_ownership(id, ownership);
 }
 
-const ObjectFacts& Ownership::facts_of(NetObjectId id) const {
+const ObjectOwnership& Ownership::ownership_of(NetObjectId id) const {
     REPLAYOUT_ASSERT(objects_.contains(id) && !objects_.at(slot_of(id))->is_subobject());
-    return objects_.at(slot_of(id))->facts();
+    return objects_.at(slot_of(id))->ownership();
 }
 
-void Ownership::set_facts(NetObjectId id, const ObjectFacts& facts) {
-    if (facts == facts_of(id)) {
+void Ownership::set_ownership(NetObjectId id, const ObjectOwnership& ownership) {
+    if (ownership == ownership_of(id)) {
         return;
     }
-    relevancy_.hide_parts_before(slot_of(id), facts);
-    const ObjectFacts before = facts_of(id);
-    objects_.for_each_in_family(slot_of(id), [&](ObjectIndex part) { set_facts_of(part, facts); });
-    for (const ObjectFacts* owned : {&before, &facts}) {
+    relevancy_.hide_parts_before(slot_of(id), ownership);
+    const ObjectOwnership before = ownership_of(id);
+    objects_.for_each_in_family(slot_of(id),
+                                [&](ObjectIndex part) { set_ownership_of(part, ownership); });
+    for (const ObjectOwnership* owned : {&before, &ownership}) {
         ClientInterest* const client =
             owned->has_owner ? clients_.find_interest(owned->owner) : nullptr;
         if (client != nullptr) {
@@ -57,12 +58,13 @@ void Ownership::set_facts(NetObjectId id, const ObjectFacts& facts) {
     relevancy_.show_parts_to_all(slot_of(id));
 }
 
-void Ownership::set_facts_of(ObjectIndex index, const ObjectFacts& facts) {
-    const NetworkObjectInfo& info = *objects_.at(index);
+void Ownership::set_ownership_of(ObjectIndex index, const ObjectOwnership& ownership) {
+    const ServerObject& info = *objects_.at(index);
     // A client that is closing may have another object in the slot.
-    clients_.for_each_joined(
-        [&](ServerClient& client) { client.sender.facts_changed(index, info.facts(), facts); });
-    objects_.set_facts(index, facts);
+    clients_.for_each_joined([&](ServerClient& client) {
+        client.sender.ownership_changed(index, info.ownership(), ownership);
+    });
+    objects_.set_ownership(index, ownership);
     clients_.take_back_hidden_values(index);
 }
 

@@ -29,9 +29,9 @@ class Ownership {
     void set_physics(NetObjectId id, bool has_physics);
 
   private:
-    [[nodiscard]] const ObjectFacts& facts_of(NetObjectId id) const;
-    void set_facts(NetObjectId id, const ObjectFacts& facts);
-    void set_facts_of(ObjectIndex index, const ObjectFacts& facts);
+    [[nodiscard]] const ObjectOwnership& ownership_of(NetObjectId id) const;
+    void set_ownership(NetObjectId id, const ObjectOwnership& ownership);
+    void set_ownership_of(ObjectIndex index, const ObjectOwnership& ownership);
 
     ObjectStore& objects_;
     ServerClients& clients_;

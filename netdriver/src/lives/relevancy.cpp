@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "value_scope.h"
+#include "scoped_value.h"
 
 namespace replayout {
 
@@ -49,7 +49,7 @@ void Relevancy::set_location(NetObjectId id, const Vector3& location) {
 
 void Relevancy::add_to_group(NetObjectId id, NetGroup group) {
     REPLAYOUT_ASSERT(objects_.contains(id));
-    const NetworkObjectInfo& info = *objects_.at(slot_of(id));
+    const ServerObject& info = *objects_.at(slot_of(id));
     if (!info.is_subobject()) {
         interest_.add_to_group(slot_of(id), group);
         return;
@@ -149,7 +149,7 @@ void Relevancy::update_of(ObjectIndex index) {
 }
 
 void Relevancy::decide(ServerClient& client, ObjectIndex index) {
-    const ValueScope calling_out(environment_.is_calling_out, true);
+    const ScopedValue calling_out(environment_.is_calling_out, true);
     const BitRow& irrelevant = client.sender.dormancy().irrelevant;
     const bool is_relevant = interest_.is_relevant(client.interest, irrelevant, index);
     ++environment_.stats.interest.pairs_decided;
@@ -165,11 +165,11 @@ void Relevancy::decide(ServerClient& client, ObjectIndex index) {
 }
 
 bool Relevancy::is_shown(const ServerClient& client, ObjectIndex index,
-                         const ObjectFacts& facts) const {
+                         const ObjectOwnership& ownership) const {
     const LifetimeCondition condition = objects_.at(index)->family().condition;
     return condition == LifetimeCondition::NetGroup
                ? client.is_replay || interest_.groups().is_in_any(index, client.interest.groups)
-               : passes(condition, client.sender.flags_for(facts));
+               : passes(condition, client.sender.flags_for(ownership));
 }
 
 void Relevancy::show_family(ServerClient& client, ObjectIndex index, bool is_relevant) {
@@ -232,14 +232,14 @@ bool Relevancy::hide_behind_calls(ServerClient& client, ObjectIndex index) {
     return sender.edit_leaving_channels().leave_hidden(index) && is_kept;
 }
 
-void Relevancy::hide_parts_before(ObjectIndex index, const ObjectFacts& facts) {
+void Relevancy::hide_parts_before(ObjectIndex index, const ObjectOwnership& ownership) {
     objects_.for_each_part(index, [&](ObjectIndex part) {
         clients_.for_each_joined([&](ServerClient& client) {
-            if (client.sender.dormancy().is_shown(part) && !is_shown(client, part, facts)) {
+            if (client.sender.dormancy().is_shown(part) && !is_shown(client, part, ownership)) {
                 hide_family(client, part);
             }
         });
-        hide_parts_before(part, facts);
+        hide_parts_before(part, ownership);
     });
 }
 
@@ -249,8 +249,8 @@ void Relevancy::show_part(ServerClient& client, ObjectIndex part) {
     }
     const ObjectIndex outer = objects_.at(part)->family().outer;
     const bool is_shown_whole = !client.sender.dormancy().irrelevant.test(outer);
-    const ObjectFacts& facts = objects_.at(part)->facts();
-    show_family(client, part, is_shown_whole && is_shown(client, part, facts));
+    const ObjectOwnership& ownership = objects_.at(part)->ownership();
+    show_family(client, part, is_shown_whole && is_shown(client, part, ownership));
 }
 
 void Relevancy::show_parts_to_all(ObjectIndex index) {

@@ -60,7 +60,7 @@ class Relevancy {
     void show_conditional(ServerClient& client);
     /// Hides the parts that a client no longer sees with these facts. Call it before they change,
     /// because calls of the parts need what the client may see until then.
-    void hide_parts_before(ObjectIndex index, const ObjectFacts& facts);
+    void hide_parts_before(ObjectIndex index, const ObjectOwnership& ownership);
     /// The pair was decided.
     void changed(ServerClient& client, ObjectIndex index) {
         interest_.relevancy_changed(client.interest, index);
@@ -70,7 +70,7 @@ class Relevancy {
     void decide(ServerClient& client, ObjectIndex index);
     /// Whether a client is to have a part, where it has the outer.
     [[nodiscard]] bool is_shown(const ServerClient& client, ObjectIndex index,
-                                const ObjectFacts& facts) const;
+                                const ObjectOwnership& ownership) const;
     /// At once, or after the reliable calls of the family.
     void hide_family(ServerClient& client, ObjectIndex index);
     void hide_at_once(ReplicationSender& sender, ObjectIndex index);

@@ -39,8 +39,8 @@ NetObjectId ObjectStore::add(const RepLayout& layout, std::uint32_t layout_numbe
         free_indices_.pop_back();
     }
     Slot& slot = slots_[index];
-    void* memory = resource_->allocate(sizeof(NetworkObjectInfo), alignof(NetworkObjectInfo));
-    slot.info = ::new (memory) NetworkObjectInfo(layout, layout_number, object, guid, resource_);
+    void* memory = resource_->allocate(sizeof(ServerObject), alignof(ServerObject));
+    slot.info = ::new (memory) ServerObject(layout, layout_number, object, guid, resource_);
     bands_[index] = ordinary_send_band;
     traits_[index] = 0;
     last_layouts_[index] = layout_number;
@@ -55,7 +55,7 @@ void ObjectStore::remove(NetObjectId id) {
     Slot& slot = slots_[slot_of(id)];
     indices_.erase(slot.info->guid().value);
     std::destroy_at(slot.info);
-    resource_->deallocate(slot.info, sizeof(NetworkObjectInfo), alignof(NetworkObjectInfo));
+    resource_->deallocate(slot.info, sizeof(ServerObject), alignof(ServerObject));
     slot.info = nullptr;
     if (const auto parts = destroyed_parts_.find(slot_of(id)); parts != destroyed_parts_.end()) {
         destroyed_part_count_ -= parts->second.count();
@@ -80,9 +80,9 @@ void ObjectStore::set_trait(ObjectIndex index, std::uint8_t trait, bool is_set) 
     traits_[index] = is_set ? others | trait : others;
 }
 
-void ObjectStore::set_facts(ObjectIndex index, const ObjectFacts& facts) noexcept {
-    at(index)->facts_ = facts;
-    set_trait(index, owner_trait, facts.has_owner);
+void ObjectStore::set_ownership(ObjectIndex index, const ObjectOwnership& ownership) noexcept {
+    at(index)->ownership_ = ownership;
+    set_trait(index, owner_trait, ownership.has_owner);
 }
 
 void ObjectStore::set_spawn_record(ObjectIndex index, ArchetypeId archetype, NetGUID outer,
@@ -93,7 +93,7 @@ void ObjectStore::set_spawn_record(ObjectIndex index, ArchetypeId archetype, Net
 
 void ObjectStore::attach(ObjectIndex index, ObjectIndex outer) noexcept {
     bands_[index] = bands_[outer];
-    NetworkObjectInfo::Family& whole = at(outer)->family();
+    ServerObject::Family& whole = at(outer)->family();
     at(index)->family().outer = outer;
     if (whole.last == no_object) {
         whole.first = index;
@@ -106,8 +106,8 @@ void ObjectStore::attach(ObjectIndex index, ObjectIndex outer) noexcept {
 }
 
 void ObjectStore::detach(ObjectIndex index) noexcept {
-    NetworkObjectInfo::Family& part = at(index)->family();
-    NetworkObjectInfo::Family& whole = at(part.outer)->family();
+    ServerObject::Family& part = at(index)->family();
+    ServerObject::Family& whole = at(part.outer)->family();
     ObjectIndex before = no_object;
     for (ObjectIndex at_part = whole.first; at_part != index;
          at_part = at(at_part)->family().next) {

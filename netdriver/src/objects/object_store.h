@@ -26,7 +26,7 @@
 namespace replayout {
 
 /// What an object is to the connections, as far as conditions ask.
-struct ObjectFacts {
+struct ObjectOwnership {
     PeerId owner;
     bool has_owner = false;
     /// The owner controls it; for everybody else it is simulated.
@@ -44,17 +44,18 @@ struct ObjectFacts {
         return role;
     }
 
-    friend constexpr bool operator==(const ObjectFacts&, const ObjectFacts&) noexcept = default;
+    friend constexpr bool operator==(const ObjectOwnership&,
+                                     const ObjectOwnership&) noexcept = default;
 };
 
 /// One replicated object: identity, and what is kept of it once for all connections. Aligned, so
 /// that what a change needs of it lies in as few lines of memory as can be.
-class alignas(64) NetworkObjectInfo {
+class alignas(64) ServerObject {
     static constexpr std::size_t line_bytes = 64;
 
   public:
-    NetworkObjectInfo(const RepLayout& layout, std::uint32_t layout_number, ObjectHandle object,
-                      NetGUID guid, MemoryResource* resource)
+    ServerObject(const RepLayout& layout, std::uint32_t layout_number, ObjectHandle object,
+                 NetGUID guid, MemoryResource* resource)
         : object_(object),
           layout_number_(layout_number),
           changelist_state_(layout, resource),
@@ -80,7 +81,7 @@ class alignas(64) NetworkObjectInfo {
     }
     /// What each open of it says.
     [[nodiscard]] const SpawnRecord& spawn_record() const noexcept { return spawn_record_; }
-    [[nodiscard]] const ObjectFacts& facts() const noexcept { return facts_; }
+    [[nodiscard]] const ObjectOwnership& ownership() const noexcept { return ownership_; }
     [[nodiscard]] NetDormancy dormancy() const noexcept { return dormancy_; }
     void set_dormancy(NetDormancy dormancy) noexcept { dormancy_ = dormancy; }
 
@@ -138,14 +139,14 @@ class alignas(64) NetworkObjectInfo {
     ChangelistState changelist_state_;
     SpawnRecord spawn_record_;
     NetGUID guid_;
-    ObjectFacts facts_;
+    ObjectOwnership ownership_;
     std::optional<Vector3> location_;
     Family family_;
 };
 
 /// Makes what is encoded next count for the layout of this object. `type_counters` by layout
 /// number; empty: nobody counts.
-inline void count_type_of(const NetworkObjectInfo& info, std::span<TypeCounters> type_counters,
+inline void count_type_of(const ServerObject& info, std::span<TypeCounters> type_counters,
                           SendContext& context) noexcept {
     if (!type_counters.empty()) {
         context.type_counters = &type_counters[info.layout_number()];
@@ -177,9 +178,7 @@ class ObjectStore {
     }
     [[nodiscard]] bool has_slot(ObjectIndex index) const noexcept { return slots_.contains(index); }
     /// Null when the slot is empty.
-    [[nodiscard]] NetworkObjectInfo* at(ObjectIndex index) const noexcept {
-        return slots_[index].info;
-    }
+    [[nodiscard]] ServerObject* at(ObjectIndex index) const noexcept { return slots_[index].info; }
 
     /// The id of the object in a slot or, if the slot is empty, of the last one that was there.
     [[nodiscard]] NetObjectId id_at(ObjectIndex index) const noexcept {
@@ -214,7 +213,7 @@ class ObjectStore {
     [[nodiscard]] bool has_owner(ObjectIndex index) const noexcept {
         return (traits_[index] & owner_trait) != 0;
     }
-    void set_facts(ObjectIndex index, const ObjectFacts& facts) noexcept;
+    void set_ownership(ObjectIndex index, const ObjectOwnership& ownership) noexcept;
     /// See encode_spawn_record().
     void set_spawn_record(ObjectIndex index, ArchetypeId archetype, NetGUID outer,
                           const SpawnParameters& parameters);
@@ -290,7 +289,7 @@ class ObjectStore {
 
   private:
     struct Slot {
-        NetworkObjectInfo* info = nullptr;
+        ServerObject* info = nullptr;
         std::uint32_t generation = 0;
     };
 

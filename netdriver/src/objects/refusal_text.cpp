@@ -125,7 +125,7 @@ void append_functions(RefusalText& text, const RepLayout& layout, std::string_vi
 
 RefusalText without_memory(const char* function, const ObjectStore& objects,
                            ObjectIndex index) noexcept {
-    const NetworkObjectInfo& info = *objects.at(index);
+    const ServerObject& info = *objects.at(index);
     RefusalText text;
     text.append("%s: object_memory() of the world is null for ", function);
     if (!info.is_torn_off()) {

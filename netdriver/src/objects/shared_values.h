@@ -68,7 +68,7 @@ class SharedValues {
             const std::uint64_t waiting = waiting_.word(word);
             const std::uint64_t asked = waiting == 0 ? 0 : shown(word, waiting) & waiting;
             BitRow::for_each_in_word(word, asked, [&](ObjectIndex index) {
-                NetworkObjectInfo& info = *store.at(index);
+                ServerObject& info = *store.at(index);
                 ChangelistState& state = info.changelist_state();
                 count_type_of(info, type_counters, context);
                 if (state.version() > asked_[index]) {

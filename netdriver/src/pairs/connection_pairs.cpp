@@ -8,7 +8,7 @@
 namespace replayout {
 
 ConnectionPairs::ConnectionPairs(const ObjectStore& objects, const FlushChanges& changes,
-                                 PacketSender& packets, PeerId peer, MemoryMeters& memory)
+                                 PacketStream& packets, PeerId peer, MemoryMeters& memory)
     : objects_(objects),
       changes_(changes),
       packets_(packets),
@@ -130,7 +130,7 @@ SendingRepState& ConnectionPairs::reset(ObjectIndex index) noexcept {
 
 bool ConnectionPairs::may_be_regular(ObjectIndex index) const {
     const SendingRepState& pair = pairs_[index];
-    const NetworkObjectInfo* const info = objects_.at(index);
+    const ServerObject* const info = objects_.at(index);
     if (info == nullptr || channel_state(pair) != ChannelState::Open || is_initial(pair) ||
         pending_.test(index)) {
         return false;  // also a pair whose object is gone
@@ -291,13 +291,13 @@ std::optional<ConnectionShadow> ConnectionPairs::connection_shadow(ObjectIndex i
 }
 
 LifetimeConditionSet ConnectionPairs::passing_of(ObjectIndex index) const {
-    return conditions_.passing(objects_.at(index)->facts(), is_initial(pairs_[index]));
+    return conditions_.passing(objects_.at(index)->ownership(), is_initial(pairs_[index]));
 }
 
-void ConnectionPairs::facts_changed(ObjectIndex index, const ObjectFacts& before,
-                                    const ObjectFacts& after) {
+void ConnectionPairs::ownership_changed(ObjectIndex index, const ObjectOwnership& before,
+                                        const ObjectOwnership& after) {
     grow();
-    const NetworkObjectInfo& info = *objects_.at(index);
+    const ServerObject& info = *objects_.at(index);
     conditions_.for_each_shown(info, before, after,
                                [&](const RepRange& handles) { owe_from_start(index, handles); });
     if (!info.changelist_state().layout().conditions().is_trivial()) {
@@ -308,9 +308,9 @@ void ConnectionPairs::facts_changed(ObjectIndex index, const ObjectFacts& before
 void ConnectionPairs::dynamic_condition_changed(ObjectIndex index, ParentIndex parent,
                                                 LifetimeCondition after) {
     grow();
-    const NetworkObjectInfo& info = *objects_.at(index);
+    const ServerObject& info = *objects_.at(index);
     const ChangelistState& state = info.changelist_state();
-    if (conditions_.shows(info.facts(), is_initial(pairs_[index]),
+    if (conditions_.shows(info.ownership(), is_initial(pairs_[index]),
                           state.conditions().condition_of(parent), after)) {
         const RepParentCmd& cmd = state.layout().parents()[parent.value];
         owe_from_start(index, {cmd.first_handle, cmd.first_handle + cmd.handle_count});
@@ -322,7 +322,7 @@ void ConnectionPairs::set_is_replay(bool is_replay) {
     PairConditions after = conditions_;
     after.set_is_replay(is_replay);
     for (ObjectIndex index{}; objects_.has_slot(index); ++index) {
-        if (const NetworkObjectInfo* const info = objects_.at(index)) {
+        if (const ServerObject* const info = objects_.at(index)) {
             conditions_.for_each_shown(
                 *info, after, [&](const RepRange& handles) { owe_from_start(index, handles); });
             (void)edit(index);
@@ -388,9 +388,9 @@ void ConnectionPairs::owe_part(ObjectIndex index, const LostPart& part, PairExtr
 
 void ConnectionPairs::owe_again(ObjectIndex index, RepHandle handle) {
     pending().set(index);
-    const NetworkObjectInfo& info = *objects_.at(index);
+    const ServerObject& info = *objects_.at(index);
     const ChangelistState& state = info.changelist_state();
-    if (state.conditions().is_initial(handle, conditions_.passing(info.facts(), false))) {
+    if (state.conditions().is_initial(handle, conditions_.passing(info.ownership(), false))) {
         owe_initial(index, RepRange::of(handle));  // it did not arrive, as if its block were lost
         return;
     }

@@ -8,7 +8,7 @@
 //     RegularPairs      which pairs are regular
 //     PairConditions    what the connection is to an object, and so what it may see of it
 //     PairExtras        what is rare; and DeltaStates where the layout has deltas
-//     PairDormancy      which objects are dormant, hidden or about to go
+//     PairVisibility      which objects are dormant, hidden or about to go
 //
 // Most pairs are regular: the channel is open, everything was sent as of the last flush, nothing is
 // lost, and the client meets the conditions that most do. Of these nothing but a bit is kept up to
@@ -37,12 +37,12 @@
 #include "bit_row.h"
 #include "flush_changes.h"
 #include "object_store.h"
-#include "packet_sender.h"
+#include "packet_stream.h"
 #include "pair_conditions.h"
-#include "pair_dormancy.h"
 #include "pair_extras.h"
 #include "pair_ref.h"
 #include "pair_validator.h"
+#include "pair_visibility.h"
 #include "regular_pairs.h"
 #include "regular_receiver.h"
 
@@ -55,7 +55,7 @@ namespace replayout {
 class ConnectionPairs {
   public:
     /// `changes` and `packets` outlive this.
-    ConnectionPairs(const ObjectStore& objects, const FlushChanges& changes, PacketSender& packets,
+    ConnectionPairs(const ObjectStore& objects, const FlushChanges& changes, PacketStream& packets,
                     PeerId peer, MemoryMeters& memory);
 
     /// From now on, before anything is sent, every pair is checked against a copy of what the
@@ -161,8 +161,8 @@ class ConnectionPairs {
     }
     /// Those of which a SendOrder knows the place. Who becomes another kind of candidate is none.
     [[nodiscard]] BitRow& placed() noexcept { return placed_; }
-    [[nodiscard]] PairDormancy& dormancy() noexcept { return dormancy_; }
-    [[nodiscard]] const PairDormancy& dormancy() const noexcept { return dormancy_; }
+    [[nodiscard]] PairVisibility& dormancy() noexcept { return dormancy_; }
+    [[nodiscard]] const PairVisibility& dormancy() const noexcept { return dormancy_; }
 
     // Beside a pair
 
@@ -219,12 +219,13 @@ class ConnectionPairs {
     // What the connection is to an object
 
     /// Not initial.
-    [[nodiscard]] ReplicationFlags flags_for(const ObjectFacts& facts) const noexcept {
-        return conditions_.flags_for(facts);
+    [[nodiscard]] ReplicationFlags flags_for(const ObjectOwnership& ownership) const noexcept {
+        return conditions_.flags_for(ownership);
     }
     [[nodiscard]] LifetimeConditionSet passing_of(ObjectIndex index) const;
     /// The object of that slot is something else to this connection from now on than it was.
-    void facts_changed(ObjectIndex index, const ObjectFacts& before, const ObjectFacts& after);
+    void ownership_changed(ObjectIndex index, const ObjectOwnership& before,
+                           const ObjectOwnership& after);
     /// A property of that object, of condition Dynamic, is about to be of condition `after`.
     void dynamic_condition_changed(ObjectIndex index, ParentIndex parent, LifetimeCondition after);
     /// The connection records instead of playing, or does no longer.
@@ -297,7 +298,7 @@ class ConnectionPairs {
     // What every tick of every connection touches comes first, so that it is few lines of memory.
     const ObjectStore& objects_;
     const FlushChanges& changes_;
-    PacketSender& packets_;
+    PacketStream& packets_;
     ByObject<SendingRepState> pairs_;
     std::uint32_t tracked_count_ = 0;        // of tracked_
     mutable bool may_have_pending_ = false;  // else there are none
@@ -311,7 +312,7 @@ class ConnectionPairs {
     BitRow tracked_;  // those with an extra that tells complete versions
     PairExtras extras_;
     FlatMap<ObjectIndex, DeltaStates> deltas_;  // by object index
-    PairDormancy dormancy_;
+    PairVisibility dormancy_;
     std::optional<PairValidator> validator_;
 };
 

@@ -6,13 +6,13 @@
 namespace replayout {
 
 bool PairConditions::are_regular_among(LifetimeConditionSet conditions,
-                                       const ObjectFacts& facts) const noexcept {
-    return (passing(facts, false) & conditions) == (regular_conditions(facts) & conditions);
+                                       const ObjectOwnership& ownership) const noexcept {
+    return (passing(ownership, false) & conditions) == (regular_conditions(ownership) & conditions);
 }
 
-bool PairConditions::shows(const ObjectFacts& facts, bool is_initial, LifetimeCondition before,
-                           LifetimeCondition after) const noexcept {
-    const ReplicationFlags flags = flags_of(facts, is_initial);
+bool PairConditions::shows(const ObjectOwnership& ownership, bool is_initial,
+                           LifetimeCondition before, LifetimeCondition after) const noexcept {
+    const ReplicationFlags flags = flags_of(ownership, is_initial);
     // What was sent only at first may be old by now.
     return passes(after, flags) && (!passes(before, flags) || is_initial_condition(before));
 }

@@ -13,7 +13,7 @@ namespace replayout {
 
 struct PairRef {
     ObjectIndex index{};
-    NetworkObjectInfo& object;
+    ServerObject& object;
 
     [[nodiscard]] ChangelistState& state() const noexcept { return object.changelist_state(); }
     [[nodiscard]] const RepLayout& layout() const noexcept { return state().layout(); }

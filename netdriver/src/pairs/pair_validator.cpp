@@ -251,7 +251,7 @@ void PairValidator::check(ObjectIndex index, const Claim& claim, ChangeMask& exc
 
 void PairValidator::describe(ObjectIndex index, const Claim& claim, RepHandle handle) {
     const Pair& pair = *find(index);
-    const NetworkObjectInfo& info = *objects_.at(index);
+    const ServerObject& info = *objects_.at(index);
     const ChangelistState& object = info.changelist_state();
     message_ = "pair validation: object " + std::to_string(value_of(index)) + " (id " +
                std::to_string(info.guid().value) + ") of class \"" +

@@ -5,7 +5,7 @@
 
 namespace replayout {
 
-SentRecords::SentRecords(ConnectionPairs& pairs, WaitingValues& values, PacketSender& packets,
+SentRecords::SentRecords(ConnectionPairs& pairs, WaitingValues& values, PacketStream& packets,
                          SendContext& context, MemoryMeters& memory)
     : pairs_(pairs),
       values_(values),

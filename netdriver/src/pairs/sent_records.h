@@ -16,7 +16,7 @@
 #include <replayout/taken_owed.h>
 
 #include "connection_pairs.h"
-#include "packet_sender.h"
+#include "packet_stream.h"
 #include "sent_content.h"
 #include "waiting_values.h"
 
@@ -33,7 +33,7 @@ struct TakenOfPair : TakenOwed {
 class SentRecords {
   public:
     /// What was just written stands in the scratch of `context`.
-    SentRecords(ConnectionPairs& pairs, WaitingValues& values, PacketSender& packets,
+    SentRecords(ConnectionPairs& pairs, WaitingValues& values, PacketStream& packets,
                 SendContext& context, MemoryMeters& memory);
 
     /// The position of a pair that is about to be sent: what it lends stays until the next one.
@@ -92,7 +92,7 @@ class SentRecords {
 
     ConnectionPairs& pairs_;
     WaitingValues& values_;
-    PacketSender& packets_;
+    PacketStream& packets_;
     SendContext& context_;
     Vector<LostPart> sending_parts_;  // scratch: where the pair at hand had lost something
     Vector<LostPart> carried_parts_;  // scratch: what a block carried of it

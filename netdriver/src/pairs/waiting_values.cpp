@@ -64,9 +64,10 @@ void WaitingValues::resume_values(ObjectIndex index) {
 }
 
 bool WaitingValues::is_initial_value(ObjectIndex index, const PausedValues::Entry& value) const {
-    const NetworkObjectInfo& info = *objects_.at(index);
+    const ServerObject& info = *objects_.at(index);
     return info.changelist_state().conditions().is_initial(
-        RepHandle{value.handles.handle_begin}, passing_conditions(pairs_.flags_for(info.facts())));
+        RepHandle{value.handles.handle_begin},
+        passing_conditions(pairs_.flags_for(info.ownership())));
 }
 
 void WaitingValues::owe_waiting(ObjectIndex index) {

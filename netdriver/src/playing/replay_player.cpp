@@ -3,7 +3,7 @@
 
 #include "replay_file.h"
 #include "replication_client.h"
-#include "value_scope.h"
+#include "scoped_value.h"
 
 #include <algorithm>
 #include <utility>
@@ -107,7 +107,7 @@ ReplayError ReplayPlayer::seek(NetTime time) {
                          [](NetTime at, const ReplayCheckpoint& entry) { return at < entry.time; });
     // The start is that of the recording; its first checkpoint comes a moment later.
     const ReplayCheckpoint& checkpoint = later == checkpoints.begin() ? *later : *std::prev(later);
-    const ValueScope seeking(is_seeking_, true);
+    const ScopedValue seeking(is_seeking_, true);
     const bool is_on_the_way =
         driver_.client_ != nullptr && time >= time_ && checkpoint.time <= time_;
     if (!is_on_the_way) {
@@ -151,8 +151,8 @@ ReplayError ReplayPlayer::begin_at(const ReplayCheckpoint& checkpoint) {
 }
 
 ReplayError ReplayPlayer::begin_client() {
-    const ValueScope calling_out(driver_.is_calling_out_, true);
-    const ValueScope ticking(driver_.is_ticking_, true);
+    const ScopedValue calling_out(driver_.is_calling_out_, true);
+    const ScopedValue ticking(driver_.is_ticking_, true);
     if (driver_.client_ != nullptr) {
         driver_.client_->stop_playing();
         driver_.client_.reset();
@@ -170,8 +170,8 @@ ReplayError ReplayPlayer::begin_client() {
 }
 
 ReplayError ReplayPlayer::play_until(NetTime time) {
-    const ValueScope calling_out(driver_.is_calling_out_, true);
-    const ValueScope ticking(driver_.is_ticking_, true);
+    const ScopedValue calling_out(driver_.is_calling_out_, true);
+    const ScopedValue ticking(driver_.is_ticking_, true);
     for (;;) {
         if (file_->is_at_end()) {
             return file_->is_part_open() ? ReplayError::Corrupt : ReplayError::None;
@@ -220,14 +220,14 @@ ReplayError ReplayPlayer::play_chunk() {
 }
 
 void ReplayPlayer::tell_world() {
-    const ValueScope ticking(driver_.is_ticking_, true);
+    const ScopedValue ticking(driver_.is_ticking_, true);
     is_join_told_ = true;
     driver_.tell_of_peers();
 }
 
 ReplayError ReplayPlayer::fail(ReplayError error) {
-    const ValueScope calling_out(driver_.is_calling_out_, true);
-    const ValueScope ticking(driver_.is_ticking_, true);
+    const ScopedValue calling_out(driver_.is_calling_out_, true);
+    const ScopedValue ticking(driver_.is_ticking_, true);
     REPLAYOUT_ASSERT(driver_.client_ != nullptr);  // begin_at() made one, whatever failed
     error_ = error;
     driver_.client_->stop_playing();

@@ -7,7 +7,7 @@
 #include <replayout/netdriver/net_world.h>
 
 #include "actor_channel.h"
-#include "value_scope.h"
+#include "scoped_value.h"
 
 namespace replayout {
 
@@ -18,14 +18,14 @@ class ClientWorld {
     [[nodiscard]] bool is_asking() const noexcept { return is_asking_; }
     /// Null: the world has none.
     [[nodiscard]] void* memory_of(ObjectHandle object) {
-        const ValueScope asking(is_asking_, true);
+        const ScopedValue asking(is_asking_, true);
         return world_.object_memory(object);
     }
     /// The memory of an object that is shown. Null, and an error in the log: the world has none.
     [[nodiscard]] void* memory_of(const ActorChannel& channel);
     /// See NetWorld.
     [[nodiscard]] std::uint64_t kept_bytes(ObjectHandle object) {
-        const ValueScope asking(is_asking_, true);
+        const ScopedValue asking(is_asking_, true);
         return world_.kept_bytes(object);
     }
 

@@ -2,7 +2,7 @@
 #include "outgoing_calls.h"
 
 #include "call_refusals.h"
-#include "value_scope.h"
+#include "scoped_value.h"
 
 #include <algorithm>
 #include <string>
@@ -11,7 +11,7 @@ namespace replayout {
 
 OutgoingCalls::OutgoingCalls(const ClientEnvironment& environment,
                              const NetDriverSettings& settings, const LayoutTable& layouts,
-                             NetConnection& connection, RemoteFunctionSender& calls,
+                             NetConnection& connection, CallQueue& calls,
                              ReplicationReceiver& receiver, bool has_server)
     : environment_(environment),
       layouts_(layouts),
@@ -28,7 +28,7 @@ OutgoingCalls::OutgoingCalls(const ClientEnvironment& environment,
       encoder_(ReceiveLimits::of_client(settings.config), &environment.memory.scratch) {}
 
 CallResult OutgoingCalls::call_function(ObjectHandle object, const CalledFunction& function,
-                                        const CallParams& params) {
+                                        const CallArguments& params) {
     REPLAYOUT_EXPECT(!is_encoding_, CallResult::Misused,
                      "call_function: called from within a net_serialize of parameters; do it after "
                      "that call");
@@ -122,14 +122,14 @@ bool OutgoingCalls::may_call(const RepLayout& layout, FunctionIndex function, Ca
 
 CallResult OutgoingCalls::encode(const RepLayout& layout, FunctionIndex function,
                                  const void* params) {
-    const ValueScope encoding(is_encoding_, true);
+    const ScopedValue encoding(is_encoding_, true);
     const CallResult result =
         encoder_.set(layout, function, params, environment_.guids, context_.counters);
     return result == CallResult::Sent ? encoder_.write(context_) : result;
 }
 
 void OutgoingCalls::send() {
-    PacketSender& packets = connection_.packets();
+    PacketStream& packets = connection_.packets();
     waiting_channels_.clear();
     for (auto call = calls_.calls().begin(); call != calls_.calls().end();) {
         const bool is_behind = std::find(waiting_channels_.begin(), waiting_channels_.end(),

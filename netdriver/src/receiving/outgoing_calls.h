@@ -4,16 +4,16 @@
 // that it shows, here alone.
 #pragma once
 
-#include <replayout/netdriver/call_params.h>
+#include <replayout/netdriver/call_arguments.h>
+#include <replayout/netdriver/calls.h>
 #include <replayout/netdriver/net_driver_settings.h>
-#include <replayout/netdriver/remote_function.h>
 
+#include "call_encoder.h"
 #include "call_limiter.h"
+#include "call_queue.h"
 #include "client_environment.h"
 #include "layout_table.h"
 #include "net_connection.h"
-#include "remote_function_encoder.h"
-#include "remote_function_sender.h"
 #include "replication_receiver.h"
 
 #include <cstddef>
@@ -25,12 +25,12 @@ class OutgoingCalls {
   public:
     /// `calls` are those that wait or are under way. Without a server none is made.
     OutgoingCalls(const ClientEnvironment& environment, const NetDriverSettings& settings,
-                  const LayoutTable& layouts, NetConnection& connection,
-                  RemoteFunctionSender& calls, ReplicationReceiver& receiver, bool has_server);
+                  const LayoutTable& layouts, NetConnection& connection, CallQueue& calls,
+                  ReplicationReceiver& receiver, bool has_server);
 
     /// See NetDriver.
     [[nodiscard]] CallResult call_function(ObjectHandle object, const CalledFunction& function,
-                                           const CallParams& params);
+                                           const CallArguments& params);
     /// Writes what waits, as far as there is room.
     void send();
 
@@ -46,14 +46,14 @@ class OutgoingCalls {
     const ClientEnvironment& environment_;
     const LayoutTable& layouts_;
     NetConnection& connection_;
-    RemoteFunctionSender& calls_;
+    CallQueue& calls_;
     ReplicationReceiver& receiver_;
     bool has_server_;
     CallLimiter limiter_;
     Vector<ChannelIndex> waiting_channels_;  // scratch: with a call that waits
     SendScratch scratch_;
     SendContext context_;
-    RemoteFunctionEncoder encoder_;
+    CallEncoder encoder_;
     bool is_encoding_ = false;  // a call: a net_serialize of its parameters may be running
 };
 

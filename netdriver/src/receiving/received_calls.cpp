@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "received_calls.h"
 
-#include "value_scope.h"
+#include "scoped_value.h"
 
 #include <string>
 #include <utility>
@@ -10,7 +10,7 @@ namespace replayout {
 
 ReceivedCalls::ReceivedCalls(const ClientEnvironment& environment, ClientChannels& channels,
                              ClientWorld& world, ReceivedAmounts& amounts, ObjectUpdates& updates,
-                             RemoteFunctionSender& outgoing)
+                             CallQueue& outgoing)
     : environment_(environment),
       channels_(channels),
       world_(world),
@@ -144,12 +144,12 @@ CloseReason ReceivedCalls::run_now(ChannelIndex index, std::span<const std::byte
         return reason;
     }
     channels_.note_refusal(index, function->function->name);
-    const RemoteFunctionCall running{channels_[index].object, NetObjectId{}, environment_.server};
+    const CurrentCall running{channels_[index].object, NetObjectId{}, environment_.server};
     const auto outcome =
         runner_.run(*function, world_.memory_of(running.object), reader, false, running);
     work_.spend(*function, payload.size(), granted, budget);
-    environment_.stats.calls_dropped += outcome == RemoteFunctionRunner::Outcome::Missing ? 1u : 0u;
-    if (outcome == RemoteFunctionRunner::Outcome::Malformed) {
+    environment_.stats.calls_dropped += outcome == CallRunner::Outcome::Missing ? 1u : 0u;
+    if (outcome == CallRunner::Outcome::Malformed) {
         return CloseReason::MalformedBunch;
     }
     values_grew(running.object, granted.allocation_bytes - budget.allocation_bytes);
@@ -165,8 +165,8 @@ void ReceivedCalls::values_grew(ObjectHandle object, std::uint64_t bytes) {
 
 bool ReceivedCalls::may_run(ChannelIndex index, const RepFunction& function, bool is_last) {
     // What makes the object ready may call the driver, as a remote function may.
-    const ValueScope calling_out(environment_.is_calling_out,
-                                 environment_.is_calling_out && !is_last);
+    const ScopedValue calling_out(environment_.is_calling_out,
+                                  environment_.is_calling_out && !is_last);
     return environment_.world.may_run_call(channels_[index].object, *function.function, is_last);
 }
 

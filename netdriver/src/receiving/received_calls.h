@@ -5,16 +5,16 @@
 // are kept.
 #pragma once
 
+#include "call_queue.h"
+#include "call_runner.h"
 #include "call_work.h"
 #include "client_channels.h"
 #include "client_environment.h"
 #include "client_world.h"
+#include "incoming_calls.h"
 #include "kept_calls.h"
 #include "object_updates.h"
 #include "received_amounts.h"
-#include "remote_function_receiver.h"
-#include "remote_function_runner.h"
-#include "remote_function_sender.h"
 
 #include <optional>
 
@@ -25,7 +25,7 @@ class ReceivedCalls {
     /// `outgoing` are this client's own, which end with their object.
     ReceivedCalls(const ClientEnvironment& environment, ClientChannels& channels,
                   ClientWorld& world, ReceivedAmounts& amounts, ObjectUpdates& updates,
-                  RemoteFunctionSender& outgoing);
+                  CallQueue& outgoing);
 
     /// A call, or a part of one.
     [[nodiscard]] CloseReason receive(const BunchHeader& header,
@@ -62,9 +62,7 @@ class ReceivedCalls {
                   const void* params) {
         runner_.run_here(function, memory, params, {object, {}, {}});
     }
-    [[nodiscard]] const RemoteFunctionCall* current() const noexcept {
-        return runner_.current_call();
-    }
+    [[nodiscard]] const CurrentCall* current() const noexcept { return runner_.current_call(); }
     [[nodiscard]] bool is_stuck_since(NetTime time) const noexcept {
         return calls_.is_stuck_since(time);
     }
@@ -95,12 +93,12 @@ class ReceivedCalls {
     ClientWorld& world_;
     ReceivedAmounts& amounts_;
     ObjectUpdates& updates_;
-    RemoteFunctionSender& outgoing_;
-    RemoteFunctionReceiver calls_;
+    CallQueue& outgoing_;
+    IncomingCalls calls_;
     KeptCalls kept_;
     CallWork work_;             // of the packet, or of the dispatch
     bool has_put_off_ = false;  // due, or kept
-    RemoteFunctionRunner runner_;
+    CallRunner runner_;
 };
 
 }  // namespace replayout

@@ -32,7 +32,7 @@ ReplicationClient::ReplicationClient(const NetDriverSettings& settings, const La
       close_log_(layouts, now),
       connection_(
           settings.config,
-          PacketSender::Settings::of(settings.config, server, choose_session(settings.seed, now)),
+          PacketStream::Settings::of(settings.config, server, choose_session(settings.seed, now)),
           ReceiveLimits::of_server(settings.config), transport, stats,
           playing.has_value() ? ConnectionState::Joined : ConnectionState::Connecting, now, memory,
           close_log_),

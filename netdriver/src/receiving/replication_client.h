@@ -3,7 +3,8 @@
 // The client's side of a driver: one connection to a server and the objects that it shows.
 #pragma once
 
-#include <replayout/netdriver/call_params.h>
+#include <replayout/netdriver/call_arguments.h>
+#include <replayout/netdriver/calls.h>
 #include <replayout/netdriver/close_reason.h>
 #include <replayout/netdriver/connection_state.h>
 #include <replayout/netdriver/initial_batch_progress.h>
@@ -12,18 +13,17 @@
 #include <replayout/netdriver/net_object_id.h>
 #include <replayout/netdriver/net_stats.h>
 #include <replayout/netdriver/net_world.h>
-#include <replayout/netdriver/remote_function.h>
 #include <replayout/netdriver/spawn_parameters.h>
 #include <replayout/netdriver/time.h>
 #include <replayout/netdriver/transport.h>
 
+#include "call_queue.h"
 #include "client_environment.h"
 #include "layout_handshake.h"
 #include "layout_table.h"
 #include "net_connection.h"
 #include "outgoing_calls.h"
 #include "received_batch.h"
-#include "remote_function_sender.h"
 #include "replication_receiver.h"
 #include "session_layouts.h"
 
@@ -72,7 +72,7 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
 
     /// See NetDriver.
     [[nodiscard]] CallResult call_function(ObjectHandle object, const CalledFunction& function,
-                                           const CallParams& params) {
+                                           const CallArguments& params) {
         return outgoing_calls_.call_function(object, function, params);
     }
 
@@ -118,7 +118,7 @@ class ReplicationClient final : private PayloadHandler, private SentContentHandl
     SessionLayouts server_layouts_;
     const ClientEnvironment environment_;
     LayoutHandshake handshake_;
-    RemoteFunctionSender calls_;
+    CallQueue calls_;
     ReplicationReceiver receiver_;
     ReceivedBatch batch_;
     OutgoingCalls outgoing_calls_;

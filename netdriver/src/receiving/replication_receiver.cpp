@@ -9,7 +9,7 @@
 namespace replayout {
 
 ReplicationReceiver::ReplicationReceiver(const ClientEnvironment& environment,
-                                         RemoteFunctionSender& outgoing_calls)
+                                         CallQueue& outgoing_calls)
     : environment_(environment),
       channels_(environment.guids, &environment.memory.channels),
       world_(environment.world),

@@ -23,7 +23,7 @@ namespace replayout {
 class ReplicationReceiver final : private ReliableMessageHandler {
   public:
     /// Both outlive the receiver.
-    ReplicationReceiver(const ClientEnvironment& environment, RemoteFunctionSender& outgoing_calls);
+    ReplicationReceiver(const ClientEnvironment& environment, CallQueue& outgoing_calls);
     ReplicationReceiver(const ReplicationReceiver&) = delete;
     ReplicationReceiver& operator=(const ReplicationReceiver&) = delete;
 

@@ -21,7 +21,7 @@
 #include "kept_room.h"
 #include "object_channels.h"
 #include "object_store.h"
-#include "packet_sender.h"
+#include "packet_stream.h"
 #include "property_sender.h"
 #include "send_order.h"
 #include "send_outcome.h"
@@ -40,7 +40,7 @@ class ActorReplicator {
         PropertySender& properties;
         ObjectChannels& channels;
         HiddenStates& hidden_states;
-        PacketSender& packets;
+        PacketStream& packets;
         SendContext& context;
         // They decide whether pairs may be regular.
         const InitialBatch& initial_batch;
@@ -71,7 +71,7 @@ class ActorReplicator {
     /// Whether pairs of a connection with these parts may be regular. It needs no replicator, so
     /// that a tick which only asks touches none.
     [[nodiscard]] static bool may_have_regular_pairs(const InitialBatch& initial_batch,
-                                                     const PacketSender& packets,
+                                                     const PacketStream& packets,
                                                      const SendOrder& order) noexcept {
         // Objects that find no room under a cap have an order of their own.
         return initial_batch.state() == InitialBatch::State::Finished &&

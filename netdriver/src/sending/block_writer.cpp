@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "value_scope.h"
+#include "scoped_value.h"
 
 namespace replayout {
 
@@ -48,8 +48,8 @@ SendResult BlockWriter::write_whole(PairRef ref, const OwedVersions& position) {
     if (frame.packet.overflowed()) {
         return SendResult::DoesNotFit;
     }
-    const ValueScope steps(parts_.context.array_steps_left,
-                           parts_.packets.builder().array_steps_left());
+    const ScopedValue steps(parts_.context.array_steps_left,
+                            parts_.packets.builder().array_steps_left());
     const SendResult result = send_properties(ref.state(), position, parts_.context.scratch.owed,
                                               frame.body, parts_.context);
     if (result != SendResult::DoesNotFit) {
@@ -103,7 +103,7 @@ BlockWriter::RegularBlock BlockWriter::regular_block(PairRef ref, const OwedVers
     }
     BitWriter body(body_.first(bytes_max));
     const std::uint64_t sent_before = parts_.context.counters.properties_sent;
-    const ValueScope not_sent(parts_.context.is_counting_sent, false);  // see count_regular()
+    const ScopedValue not_sent(parts_.context.is_counting_sent, false);  // see count_regular()
     const SendResult result =
         send_properties(state, position, parts_.context.scratch.owed, body, parts_.context);
     const std::uint64_t sent = parts_.context.counters.properties_sent - sent_before;

@@ -47,7 +47,7 @@ struct BlockSums {
 }  // namespace
 
 BundleSender::BundleSender(const ObjectStore& objects, ConnectionPairs& pairs, SentRecords& records,
-                           PropertySender& properties, PacketSender& packets, SendContext& context,
+                           PropertySender& properties, PacketStream& packets, SendContext& context,
                            const SenderSettings& settings)
     : objects_(objects),
       pairs_(pairs),

@@ -16,7 +16,7 @@
 #include "bundle_choice.h"
 #include "bundle_copies.h"
 #include "connection_pairs.h"
-#include "packet_sender.h"
+#include "packet_stream.h"
 #include "property_sender.h"
 #include "sender_settings.h"
 #include "sent_records.h"
@@ -30,7 +30,7 @@ class BundleSender {
   public:
     /// Reads the settings; all else may be made later, as it keeps references and uses none yet.
     BundleSender(const ObjectStore& objects, ConnectionPairs& pairs, SentRecords& records,
-                 PropertySender& properties, PacketSender& packets, SendContext& context,
+                 PropertySender& properties, PacketStream& packets, SendContext& context,
                  const SenderSettings& settings);
 
     /// Sends all regular pairs what changed. What finds no room is pending, and not regular; false:
@@ -110,7 +110,7 @@ class BundleSender {
     ConnectionPairs& pairs_;
     SentRecords& records_;
     PropertySender& properties_;
-    PacketSender& packets_;
+    PacketStream& packets_;
     SendContext& context_;
     std::span<TypeCounters> type_counters_;  // by layout number; empty: nobody counts
     const FlushChanges& changes_;

@@ -5,13 +5,13 @@
 
 #include <algorithm>
 
-#include "value_scope.h"
+#include "scoped_value.h"
 
 namespace replayout {
 
 CallSender::CallSender(const ObjectStore& objects, ConnectionPairs& pairs, WaitingValues& values,
                        SentRecords& records, ObjectChannels& channels, HiddenStates& hidden_states,
-                       PacketSender& packets, RemoteFunctionSender& calls, SendContext& context,
+                       PacketStream& packets, CallQueue& calls, SendContext& context,
                        const SenderSettings& settings, std::span<std::byte> body,
                        MemoryMeters& memory)
     : objects_(objects),
@@ -27,8 +27,7 @@ CallSender::CallSender(const ObjectStore& objects, ConnectionPairs& pairs, Waiti
       scratch_(body, &memory.scratch),
       held_back_(Allocator<ObjectIndex>(&memory.pairs)) {}
 
-CallResult CallSender::add_call(const NewCall& call, RemoteFunctionEncoder& encoder,
-                                SendContext& context) {
+CallResult CallSender::add_call(const NewCall& call, CallEncoder& encoder, SendContext& context) {
     REPLAYOUT_ASSERT(has_room_for_call(call.is_reliable));
     pairs_.grow();
     const ChannelIndex channel = channel_of(call.index);
@@ -161,7 +160,7 @@ bool CallSender::needs_open(const OutgoingCall& call) const noexcept {
 }
 
 bool CallSender::is_named_alive(const NamedObject& named) const noexcept {
-    const NetworkObjectInfo* info = objects_.at(named.index);
+    const ServerObject* info = objects_.at(named.index);
     return info != nullptr && info->guid() == named.guid;
 }
 
@@ -177,7 +176,7 @@ bool CallSender::is_meant(const OutgoingCall& call, const NamedObject& named) co
 }
 
 bool CallSender::is_leaving_behind_calls(ObjectIndex index) const noexcept {
-    const PairDormancy& dormancy = pairs_.dormancy();
+    const PairVisibility& dormancy = pairs_.dormancy();
     return dormancy.leaving.test(index) && !dormancy.frozen.test(index) &&
            !dormancy.dormant.test(index);
 }
@@ -196,8 +195,8 @@ SendOutcome CallSender::open_named(const OutgoingCall& call) {
             const bool may_open = !packets_.bandwidth().is_capped() ||
                                   !packets_.opens().first_unfollowed().has_value();
             if (!may_open || channels_.open_channel(named.index) != SendOutcome::Done) {
-                return packets_.can_write(Share::Messages) ? SendOutcome::HeldBack
-                                                           : SendOutcome::NoRoom;
+                return packets_.can_write(PacketUse::Messages) ? SendOutcome::HeldBack
+                                                               : SendOutcome::NoRoom;
             }
         }
     }
@@ -205,7 +204,7 @@ SendOutcome CallSender::open_named(const OutgoingCall& call) {
 }
 
 SendOutcome CallSender::send_call(OutgoingCall& call) {
-    if (!call.goes_ahead() && !packets_.can_write(Share::Messages)) {
+    if (!call.goes_ahead() && !packets_.can_write(PacketUse::Messages)) {
         return SendOutcome::NoRoom;
     }
     note_versions(call);  // one may have become what the call means since
@@ -231,7 +230,7 @@ SendOutcome CallSender::send_call(OutgoingCall& call) {
         if (is_fresh_packet) {
             packets_.flush_full();
         }
-        if (!packets_.can_write(Share::Messages)) {
+        if (!packets_.can_write(PacketUse::Messages)) {
             return SendOutcome::NoRoom;
         }
         std::size_t bytes = part.payload.size() + call_header_bytes_max;
@@ -244,7 +243,7 @@ SendOutcome CallSender::send_call(OutgoingCall& call) {
         }
         if (bytes <= packets_.builder().bytes_left() &&
             call_array_steps() <= packets_.builder().array_steps_left()) {
-            packets_.begin_packet(Share::Messages);
+            packets_.begin_packet(PacketUse::Messages);
             write_call_blocks();
             const bool is_written = packets_.write_call(part);
             REPLAYOUT_ASSERT(is_written);
@@ -353,8 +352,8 @@ bool CallSender::collect_block(ObjectIndex index, Version complete, std::size_t&
     const std::size_t offset = call_blocks_end();
     BitWriter writer(scratch_.body.subspan(offset));
     const ObjectLock lock = objects_.lock(index);
-    const ValueScope steps(context_.array_steps_left,
-                           SendContext::array_steps_in_packet - call_array_steps());
+    const ScopedValue steps(context_.array_steps_left,
+                            SendContext::array_steps_in_packet - call_array_steps());
     const SendResult result =
         send_properties(ref.state(), position, context_.scratch.owed, writer, context_);
     if (result == SendResult::DoesNotFit) {

@@ -15,18 +15,18 @@
 // For a call larger than a packet, all this applies to its last part; the others go ahead as soon
 // as the channel is open.
 //
-// RemoteFunctionSender keeps the calls, this decides when each goes, and with what.
+// CallQueue keeps the calls, this decides when each goes, and with what.
 #pragma once
 
 #include <replayout/reflection/memory.h>
 #include <replayout/send_properties.h>
 
+#include "call_encoder.h"
+#include "call_queue.h"
 #include "connection_pairs.h"
 #include "hidden_states.h"
 #include "object_channels.h"
-#include "packet_sender.h"
-#include "remote_function_encoder.h"
-#include "remote_function_sender.h"
+#include "packet_stream.h"
 #include "send_outcome.h"
 #include "sender_settings.h"
 #include "sent_records.h"
@@ -43,12 +43,12 @@ class CallSender {
     /// `body` has room for a packet, and is scratch between two calls of a function here.
     CallSender(const ObjectStore& objects, ConnectionPairs& pairs, WaitingValues& values,
                SentRecords& records, ObjectChannels& channels, HiddenStates& hidden_states,
-               PacketSender& packets, RemoteFunctionSender& calls, SendContext& context,
+               PacketStream& packets, CallQueue& calls, SendContext& context,
                const SenderSettings& settings, std::span<std::byte> body, MemoryMeters& memory);
 
     /// Adds the call that `encoder` holds. Returns Sent, Queued, the encoder's refusal, or Full
     /// where there is no room for one so large. Requires has_room_for_call().
-    [[nodiscard]] CallResult add_call(const NewCall& call, RemoteFunctionEncoder& encoder,
+    [[nodiscard]] CallResult add_call(const NewCall& call, CallEncoder& encoder,
                                       SendContext& context);
     /// Adds objects to those that the last added call names.
     void name_in_last_call(std::span<const ObjectIndex> indices);
@@ -151,8 +151,8 @@ class CallSender {
     SentRecords& records_;
     ObjectChannels& channels_;
     HiddenStates& hidden_states_;
-    PacketSender& packets_;
-    RemoteFunctionSender& calls_;
+    PacketStream& packets_;
+    CallQueue& calls_;
     SendContext& context_;
     SenderSettings settings_;
     Scratch scratch_;

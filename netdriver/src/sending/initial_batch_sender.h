@@ -16,7 +16,7 @@
 #include "connection_pairs.h"
 #include "initial_batch.h"
 #include "object_store.h"
-#include "packet_sender.h"
+#include "packet_stream.h"
 #include "part_notice_sender.h"
 #include "sent_content.h"
 #include "sent_records.h"
@@ -33,7 +33,7 @@ class InitialBatchSender {
         ConnectionPairs& pairs;
         SentRecords& records;
         const PartNoticeSender& part_notices;
-        PacketSender& packets;
+        PacketStream& packets;
         ActorReplicator& replicator;
         const NetStats& stats;
     };

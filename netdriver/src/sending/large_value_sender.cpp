@@ -7,7 +7,7 @@
 #include <string>
 
 #include "object_bunch.h"
-#include "value_scope.h"
+#include "scoped_value.h"
 
 namespace replayout {
 
@@ -70,7 +70,7 @@ bool LargeValueSender::takes_turn(ObjectIndex index, std::size_t byte_count) {
     ValueTurns& turns = parts_.values.turns();
     const bool has_room =
         turns.is_promised(index)
-            ? parts_.packets.reliable().has_room_behind_unsent(Share::Values, byte_count)
+            ? parts_.packets.reliable().has_room_behind_unsent(PacketUse::Values, byte_count)
             : parts_.packets.has_room_for_value(byte_count);
     if (!turns.may_go(index) || !has_room) {
         return false;
@@ -83,8 +83,8 @@ bool LargeValueSender::takes_turn(ObjectIndex index, std::size_t byte_count) {
 SendResult LargeValueSender::encode(PairRef ref, const OwedVersions& position,
                                     const ChangeMask& handles, Vector<std::byte>& payload) {
     // A message earns its own.
-    const ValueScope steps(parts_.context.array_steps_left,
-                           std::numeric_limits<std::size_t>::max());
+    const ScopedValue steps(parts_.context.array_steps_left,
+                            std::numeric_limits<std::size_t>::max());
     while (true) {
         BitWriter writer({payload.data(), payload.size()});
         const SendResult result =
@@ -142,10 +142,11 @@ void LargeValueSender::take_back_hidden(ObjectIndex index) {
     if (extra == nullptr || extra->paused.is_empty()) {
         return;
     }
-    const NetworkObjectInfo& info = *parts_.objects.at(index);
+    const ServerObject& info = *parts_.objects.at(index);
     const ObjectConditions& conditions = info.changelist_state().conditions();
     // As if nothing were initial: what was sent as that is the client's, whatever becomes of it.
-    const LifetimeConditionSet passing = passing_conditions(parts_.pairs.flags_for(info.facts()));
+    const LifetimeConditionSet passing =
+        passing_conditions(parts_.pairs.flags_for(info.ownership()));
     extra->paused.for_each_under_way([&](const PausedValues::Entry& value) {
         const RepHandle handle{value.handles.handle_begin};
         const bool is_initial_value = value.is_initial && conditions.is_initial(handle, passing);

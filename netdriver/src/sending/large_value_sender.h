@@ -10,7 +10,7 @@
 #include <replayout/send_properties.h>
 
 #include "connection_pairs.h"
-#include "packet_sender.h"
+#include "packet_stream.h"
 #include "property_parts.h"
 #include "sent_records.h"
 #include "waiting_values.h"

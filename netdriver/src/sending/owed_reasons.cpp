@@ -25,7 +25,7 @@ OwedReason OwedReasons::reason_of(ObjectIndex index, const PriorityInputs& input
     }
     if (parts_.values.turns().is_waiting(index)) {
         // Packets are left, but the other end keeps no further values waiting.
-        const bool is_window_open = parts_.packets.sent().packets_for(Share::Values) > 0 &&
+        const bool is_window_open = parts_.packets.sent().packets_for(PacketUse::Values) > 0 &&
                                     parts_.packets.value_room() == 0;
         return parts_.packets.bandwidth().is_capped() && is_window_open ? OwedReason::NoBudget
                                                                         : OwedReason::WindowFull;

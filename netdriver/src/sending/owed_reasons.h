@@ -12,7 +12,7 @@
 #include "initial_batch.h"
 #include "object_channels.h"
 #include "object_store.h"
-#include "packet_sender.h"
+#include "packet_stream.h"
 #include "pending_sender.h"
 #include "sender_settings.h"
 #include "waiting_values.h"
@@ -28,7 +28,7 @@ class OwedReasons {
         const ConnectionPairs& pairs;
         const WaitingValues& values;
         const ObjectChannels& channels;
-        const PacketSender& packets;
+        const PacketStream& packets;
         const InitialBatch& initial_batch;
         const PendingSender& pending;
         const FlushProgress& last_flush;

@@ -104,7 +104,7 @@ void PendingSender::prefetch_coming() const noexcept {
         order_.prefetch(farthest);
     }
     if (const ObjectIndex far = order_.coming(far_steps); objects.has_slot(far)) {
-        if (const NetworkObjectInfo* info = objects.at(far)) {
+        if (const ServerObject* info = objects.at(far)) {
             info->changelist_state().prefetch_state();
         }
     }
@@ -112,7 +112,7 @@ void PendingSender::prefetch_coming() const noexcept {
         return;  // lanes may be writing what connections share of an object
     }
     if (const ObjectIndex near = order_.coming(near_steps); objects.has_slot(near)) {
-        if (const NetworkObjectInfo* info = objects.at(near)) {
+        if (const ServerObject* info = objects.at(near)) {
             const std::span<const SharedPayload> payloads =
                 info->changelist_state().shared().payloads();
             prefetch(payloads.data(), payloads.size_bytes());
@@ -120,7 +120,7 @@ void PendingSender::prefetch_coming() const noexcept {
         }
     }
     if (const ObjectIndex next = order_.coming(0); objects.has_slot(next)) {
-        if (const NetworkObjectInfo* info = objects.at(next)) {
+        if (const ServerObject* info = objects.at(next)) {
             for (const SharedPayload& payload : info->changelist_state().shared().payloads()) {
                 prefetch(payload.bytes.data(), 1);
             }
@@ -145,7 +145,7 @@ SendOrder::Arrival PendingSender::arrival_of(ObjectIndex index, const PriorityIn
     arrival.kind = kind_of(index);
     arrival.band = band_of(index, inputs);
     if (arrival.kind == SendOrder::Kind::New) {
-        const NetworkObjectInfo& info = *parts_.objects.at(parts_.objects.root_of(index));
+        const ServerObject& info = *parts_.objects.at(parts_.objects.root_of(index));
         if (info.location().has_value()) {
             arrival.distance_squared =
                 inputs.interest.distance_squared_to(inputs.client, *info.location()).value_or(0);
@@ -168,7 +168,7 @@ std::uint32_t PendingSender::band_of(ObjectIndex index,
     if (inputs.distance == 0) {
         return band;
     }
-    const NetworkObjectInfo& info =
+    const ServerObject& info =
         *parts_.objects.at(parts_.objects.root_of(index));  // with all its parts
     if (!info.location().has_value()) {
         return band;

@@ -14,7 +14,7 @@
 #include "actor_replicator.h"
 #include "connection_pairs.h"
 #include "object_store.h"
-#include "packet_sender.h"
+#include "packet_stream.h"
 #include "send_order.h"
 #include "sender_settings.h"
 #include "update_calendar.h"
@@ -29,7 +29,7 @@ class PendingSender {
     struct Parts {
         const ObjectStore& objects;
         ConnectionPairs& pairs;
-        PacketSender& packets;
+        PacketStream& packets;
         ActorReplicator& replicator;
     };
 

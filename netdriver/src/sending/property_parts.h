@@ -7,7 +7,7 @@ namespace replayout {
 
 class ConnectionPairs;
 class ObjectStore;
-class PacketSender;
+class PacketStream;
 class SentRecords;
 class WaitingValues;
 struct SendContext;
@@ -18,7 +18,7 @@ struct PropertyParts {
     ConnectionPairs& pairs;
     WaitingValues& values;
     SentRecords& records;
-    PacketSender& packets;
+    PacketStream& packets;
     SendContext& context;
 };
 

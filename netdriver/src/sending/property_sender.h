@@ -15,7 +15,7 @@
 #include "block_writer.h"
 #include "connection_pairs.h"
 #include "large_value_sender.h"
-#include "packet_sender.h"
+#include "packet_stream.h"
 #include "property_parts.h"
 #include "send_outcome.h"
 #include "sent_records.h"

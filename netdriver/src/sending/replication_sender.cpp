@@ -5,7 +5,7 @@
 
 namespace replayout {
 
-ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketSender& packets,
+ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketStream& packets,
                                      SendContext& context, NetStats& stats,
                                      const SenderSettings& settings, MemoryMeters& memory)
     : objects_(objects),
@@ -99,9 +99,9 @@ void ReplicationSender::tell_wanted() noexcept {
     }
     bandwidth.set_wanted(BudgetShare::State, pairs_.has_changed_regular() || pairs_.has_pending());
     bandwidth.set_wanted(BudgetShare::Joins, initial_batch_.wants_room());
-    bandwidth.set_wanted(BudgetShare::Messages, calls_.has_unsent(Share::Messages));
+    bandwidth.set_wanted(BudgetShare::Messages, calls_.has_unsent(PacketUse::Messages));
     bandwidth.set_wanted(BudgetShare::Values,
-                         calls_.has_unsent(Share::Values) || !values_.turns().is_empty());
+                         calls_.has_unsent(PacketUse::Values) || !values_.turns().is_empty());
 }
 
 bool ReplicationSender::open_initial_batch(std::uint32_t initial_opens) {
@@ -254,7 +254,7 @@ bool ReplicationSender::replicate_pending(const PriorityInputs& inputs) {
 
 void ReplicationSender::stop(FlushProgress::End end) noexcept {
     stir();
-    last_flush_.stop(end, packets_.sent().packets_for(Share::Objects) == 0);
+    last_flush_.stop(end, packets_.sent().packets_for(PacketUse::Objects) == 0);
 }
 
 void ReplicationSender::stop_before_objects(const PriorityInputs& inputs) noexcept {

@@ -33,25 +33,25 @@
 #include "batch_turns.h"
 #include "bit_row.h"
 #include "bundle_sender.h"
+#include "call_encoder.h"
+#include "call_queue.h"
 #include "call_sender.h"
 #include "connection_pairs.h"
 #include "dormant_channels.h"
 #include "flush_changes.h"
 #include "flush_progress.h"
 #include "hidden_states.h"
+#include "incoming_calls.h"
 #include "initial_batch.h"
 #include "initial_batch_sender.h"
 #include "leaving_channels.h"
 #include "object_channels.h"
 #include "object_store.h"
-#include "packet_sender.h"
+#include "packet_stream.h"
 #include "pair_claims.h"
 #include "part_notice_sender.h"
 #include "pending_sender.h"
 #include "property_sender.h"
-#include "remote_function_encoder.h"
-#include "remote_function_receiver.h"
-#include "remote_function_sender.h"
 #include "role_sender.h"
 #include "sender_settings.h"
 #include "sent_content.h"
@@ -68,7 +68,7 @@ namespace replayout {
 
 class alignas(64) ReplicationSender final : public SentContentHandler {
   public:
-    ReplicationSender(const ObjectStore& objects, PacketSender& packets, SendContext& context,
+    ReplicationSender(const ObjectStore& objects, PacketStream& packets, SendContext& context,
                       NetStats& stats, const SenderSettings& settings, MemoryMeters& memory);
     ReplicationSender(const ReplicationSender&) = delete;
     ReplicationSender& operator=(const ReplicationSender&) = delete;
@@ -98,14 +98,15 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     void trim() { trim_all(pending_sender_, replicator_); }
     void decline_bundles() { bundle_sender_.decline(changes_); }
     /// The object of that slot is something else to this connection from now on than it was.
-    void facts_changed(ObjectIndex index, const ObjectFacts& before, const ObjectFacts& after) {
+    void ownership_changed(ObjectIndex index, const ObjectOwnership& before,
+                           const ObjectOwnership& after) {
         if (is_frozen(index)) {
             channels_.freeze_role(index, before);
             return;
         }
         stir();
-        pairs_.facts_changed(index, before, after);
-        roles_.facts_changed(index, before, after);
+        pairs_.ownership_changed(index, before, after);
+        roles_.ownership_changed(index, before, after);
     }
     /// A property of that object, of condition Dynamic, is about to be of condition `after`.
     void dynamic_condition_changed(ObjectIndex index, ParentIndex parent, LifetimeCondition after) {
@@ -121,8 +122,8 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
         properties_.take_back_hidden_values(index);
     }
     /// What the connection is to an object with these facts; not initial.
-    [[nodiscard]] ReplicationFlags flags_for(const ObjectFacts& facts) const noexcept {
-        return pairs_.flags_for(facts);
+    [[nodiscard]] ReplicationFlags flags_for(const ObjectOwnership& ownership) const noexcept {
+        return pairs_.flags_for(ownership);
     }
     /// The connection records instead of playing, or does no longer.
     void set_is_replay(bool is_replay);
@@ -162,11 +163,11 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     [[nodiscard]] bool has_object(ObjectIndex index) const noexcept {
         return pairs_.has_object(index);
     }
-    [[nodiscard]] const PairDormancy& dormancy() const noexcept { return pairs_.dormancy(); }
+    [[nodiscard]] const PairVisibility& dormancy() const noexcept { return pairs_.dormancy(); }
 
     // The parts of this connection, to be read.
     [[nodiscard]] const CallSender& call_sender() const noexcept { return call_sender_; }
-    [[nodiscard]] const RemoteFunctionSender& calls() const noexcept { return calls_; }
+    [[nodiscard]] const CallQueue& calls() const noexcept { return calls_; }
     [[nodiscard]] const ObjectChannels& channels() const noexcept { return channels_; }
     [[nodiscard]] const InitialBatch& initial_batch() const noexcept {
         return initial_batch_.batch();
@@ -177,7 +178,7 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
 
     // The same, to be changed. Afterwards there may be something to send other than bundles.
     [[nodiscard]] CallSender& edit_call_sender() noexcept { return stirred(call_sender_); }
-    [[nodiscard]] RemoteFunctionSender& edit_calls() noexcept { return stirred(calls_); }
+    [[nodiscard]] CallQueue& edit_calls() noexcept { return stirred(calls_); }
     [[nodiscard]] ObjectChannels& edit_channels() noexcept { return stirred(channels_); }
     [[nodiscard]] DormantChannels& edit_dormant_channels() noexcept {
         return stirred(dormant_channels_);
@@ -206,7 +207,7 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     [[nodiscard]] bool resend_opens();
     /// The same again under a cap, after bunches had their turn: what these left is the opens'.
     [[nodiscard]] bool resend_opens_with_what_is_left();
-    /// Then bunches that wait, see PacketSender. False: an open found no room, as above.
+    /// Then bunches that wait, see PacketStream. False: an open found no room, as above.
     [[nodiscard]] bool write_first_bunches() {
         return packets_.write_first_bunches(!values_.turns().is_empty());
     }
@@ -238,7 +239,7 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
         }
         return calls_.begin_flush(now);
     }
-    [[nodiscard]] RemoteFunctionReceiver& incoming_calls() noexcept { return incoming_calls_; }
+    [[nodiscard]] IncomingCalls& incoming_calls() noexcept { return incoming_calls_; }
 
     /// After the above: checks the pairs that something happened to, when validating.
     void validate_pairs() {
@@ -337,7 +338,7 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
 
     // What every tick of every connection touches comes first, so that it is few lines of memory.
     const ObjectStore& objects_;
-    PacketSender& packets_;
+    PacketStream& packets_;
     SendContext& context_;
     NetStats& stats_;
     // In the last flush there was nothing to send but bundles, and nothing stirred since; without a
@@ -357,8 +358,8 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     RoleSender roles_;
     ClosingNames closing_names_;
     PartNoticeSender part_notices_;
-    RemoteFunctionSender calls_;
-    RemoteFunctionReceiver incoming_calls_;
+    CallQueue calls_;
+    IncomingCalls incoming_calls_;
     ObjectChannels channels_;
     DormantChannels dormant_channels_;
     HiddenStates hidden_states_;

@@ -256,7 +256,7 @@ CloseReason Admission::judge(const Hello& hello) const noexcept {
 
 ServerClient& Admission::accept(PeerId peer, std::uint16_t session, NetTime now) {
     ServerClient& client =
-        clients_.add(PacketSender::Settings::of(environment_.settings.config, peer, session), now);
+        clients_.add(PacketStream::Settings::of(environment_.settings.config, peer, session), now);
     if (const ArrivalCredit* const credit = ended_sessions_.credit(peer)) {
         client.connection.packets().bandwidth().begin_in_debt();
         client.connection.packets().sent().window().credit().continue_from(*credit, now);

@@ -13,7 +13,7 @@ CloseReason ClientCalls::receive(ServerClient& client, const BunchHeader& header
             client.may_have_due_calls = true;
             const CloseReason reason = client.sender.incoming_calls().receive(header, payload);
             if (reason != CloseReason::None) {
-                const NetworkObjectInfo& info = *objects_.at(slot_of(header.channel));
+                const ServerObject& info = *objects_.at(slot_of(header.channel));
                 client.connection.blame({info.changelist_state().layout().name(), {}, info.guid()});
             }
             return reason;
@@ -29,7 +29,7 @@ CloseReason ClientCalls::receive(ServerClient& client, const BunchHeader& header
 }
 
 CloseReason ClientCalls::run(ServerClient& client) {
-    RemoteFunctionReceiver& calls = client.sender.incoming_calls();
+    IncomingCalls& calls = client.sender.incoming_calls();
     DueCall call;
     CallWork work;
     client.may_have_due_calls = false;
@@ -83,7 +83,7 @@ std::optional<CloseReason> ClientCalls::run_call(ServerClient& client, const Due
               .calls_dropped;  // a call before it removed the object, or it is nobody's any more
         return CloseReason::None;
     }
-    const NetworkObjectInfo& info = *objects_.at(index);
+    const ServerObject& info = *objects_.at(index);
     const DecodeBudget granted = runner_.budget_for(call.payload.size());
     DecodeBudget budget = granted;
     BitReader reader(call.payload, &budget);
@@ -111,26 +111,25 @@ std::optional<CloseReason> ClientCalls::run_call(ServerClient& client, const Due
         }
         return strike(client, environment_.stats.calls_over_rate);
     }
-    const ObjectFacts& facts = info.facts();
-    if (!facts.has_owner || facts.owner != client.connection.peer()) {
+    const ObjectOwnership& ownership = info.ownership();
+    if (!ownership.has_owner || ownership.owner != client.connection.peer()) {
         // It may have had another owner a moment ago.
         return strike(client, environment_.stats.calls_not_owned);
     }
-    const RemoteFunctionCall running{info.object(), objects_.id_at(index),
-                                     client.connection.peer()};
+    const CurrentCall running{info.object(), objects_.id_at(index), client.connection.peer()};
     const RepFunction& called = functions[function->value];
     const auto outcome = runner_.run(called, environment_.world.object_memory(running.object),
                                      reader, true, running);
     work.spend(called, call.payload.size(), granted, budget);
     switch (outcome) {
-        case RemoteFunctionRunner::Outcome::Malformed:
+        case CallRunner::Outcome::Malformed:
             return CloseReason::MalformedBunch;
-        case RemoteFunctionRunner::Outcome::Refused:
+        case CallRunner::Outcome::Refused:
             return CloseReason::CallRefused;
-        case RemoteFunctionRunner::Outcome::Missing:
+        case CallRunner::Outcome::Missing:
             ++environment_.stats.calls_dropped;
             break;
-        case RemoteFunctionRunner::Outcome::Ran:
+        case CallRunner::Outcome::Ran:
             break;
     }
     return CloseReason::None;

@@ -12,9 +12,9 @@
 #include <optional>
 #include <span>
 
+#include "call_runner.h"
 #include "call_work.h"
-#include "remote_function_receiver.h"
-#include "remote_function_runner.h"
+#include "incoming_calls.h"
 #include "server_clients.h"
 #include "server_environment.h"
 #include "server_log.h"
@@ -25,7 +25,7 @@ namespace replayout {
 class ClientCalls {
   public:
     ClientCalls(const ServerEnvironment& environment, const ServerObjects& objects,
-                ServerClients& clients, RemoteFunctionRunner& runner, ServerLog& log) noexcept
+                ServerClients& clients, CallRunner& runner, ServerLog& log) noexcept
         : environment_(environment),
           objects_(objects.store),
           clients_(clients),
@@ -50,7 +50,7 @@ class ClientCalls {
     const ServerEnvironment& environment_;
     const ObjectStore& objects_;
     ServerClients& clients_;
-    RemoteFunctionRunner& runner_;
+    CallRunner& runner_;
     ServerLog& log_;
     bool has_put_off_calls_ = false;  // of any client, or a moment ago
 };

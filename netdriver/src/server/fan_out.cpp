@@ -2,7 +2,7 @@
 #include "fan_out.h"
 
 #include "packet_builder.h"
-#include "value_scope.h"
+#include "scoped_value.h"
 
 #include <algorithm>
 
@@ -83,7 +83,7 @@ void FanOut::replicate_in_lanes(std::uint32_t initial_opens) {
     }
     parts_.objects.store.set_shared(true);
     lanes_.run([&](std::uint32_t i) {
-        const ValueScope at_rest(lanes_[i].context.may_ask_game, false);
+        const ScopedValue at_rest(lanes_[i].context.may_ask_game, false);
         for (const std::uint32_t place : lanes_[i].places) {
             ServerClient& client = clients_[place];
             const std::uint32_t kept = lanes_[i].transport.kept_count();
@@ -119,7 +119,7 @@ void FanOut::ask_shared_values() {
                 break;
             }
             if (client->is_joined()) {
-                const PairDormancy& resting = client->sender.dormancy();
+                const PairVisibility& resting = client->sender.dormancy();
                 shown |= ~(resting.dormant.word(word) | resting.irrelevant.word(word));
             }
         }

@@ -42,7 +42,7 @@ void InitialBatches::begin_for(ServerClient& client) {
     InitialBatch& batch = client.sender.edit_initial_batch();
     std::uint32_t count = 0;
     all_.live.for_each([&](ObjectIndex index) {
-        const NetworkObjectInfo& info = *objects_.at(index);
+        const ServerObject& info = *objects_.at(index);
         if (info.is_torn_off() || client.sender.dormancy().is_resting(index)) {
             return;
         }
@@ -68,9 +68,9 @@ void InitialBatches::finish_for(ServerClient& client) {
     if (!is_sending(client.sender) || !client.sender.is_initial_batch_over()) {
         return;
     }
-    PacketSender& packets = client.connection.packets();
+    PacketStream& packets = client.connection.packets();
     const std::span<const std::byte> message = initial_batch_finished_message();
-    if (packets.reliable().has_room_for(Share::Messages, message.size())) {
+    if (packets.reliable().has_room_for(PacketUse::Messages, message.size())) {
         client.sender.edit_initial_batch().finish();
         client.connection.send_control(message);
         (void)packets.write_unsent_bunches();

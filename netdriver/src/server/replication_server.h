@@ -10,8 +10,8 @@
 //     admission   a peer says hello                   recording   all of it into a file
 #pragma once
 
+#include <replayout/netdriver/calls.h>
 #include <replayout/netdriver/memory_report.h>
-#include <replayout/netdriver/remote_function.h>
 #include <replayout/netdriver/time.h>
 #include <replayout/netdriver/transport.h>
 

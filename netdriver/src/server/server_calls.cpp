@@ -3,7 +3,7 @@
 
 #include "call_refusals.h"
 #include "refusal_text.h"
-#include "value_scope.h"
+#include "scoped_value.h"
 
 namespace replayout {
 
@@ -27,7 +27,8 @@ ServerCalls::ServerCalls(const ServerEnvironment& environment, const Parts& part
 bool ServerCalls::is_called(const ServerClient& client, const RepFunction& function,
                             ObjectIndex index) const noexcept {
     const bool is_everybodys = function.has(FunctionFlags::Multicast);
-    const bool is_owner = objects_.at(index)->facts().role_of(client.connection.peer()).is_owned;
+    const bool is_owner =
+        objects_.at(index)->ownership().role_of(client.connection.peer()).is_owned;
     return client.is_joined() && (is_everybodys || is_owner) &&
            client.sender.dormancy().is_shown(index) &&
            !(is_everybodys && client.sender.is_passed_over(index));
@@ -38,9 +39,9 @@ bool ServerCalls::may_run(const ServerClient& client, ObjectIndex index) const n
 }
 
 CallResult ServerCalls::call(NetObjectId id, FunctionIndex function, const void* params,
-                             RemoteFunctionSendPolicy policy) {
+                             CallSendPolicy policy) {
     REPLAYOUT_ASSERT(objects_.contains(id));
-    const NetworkObjectInfo& info = *objects_.at(slot_of(id));
+    const ServerObject& info = *objects_.at(slot_of(id));
     const RepLayout& layout = info.changelist_state().layout();
     REPLAYOUT_ASSERT(function.value < layout.functions().size());
     const RepFunction& called = layout.functions()[function.value];
@@ -48,7 +49,7 @@ CallResult ServerCalls::call(NetObjectId id, FunctionIndex function, const void*
     const ObjectHandle object = info.object();
     const bool is_multicast = called.has(FunctionFlags::Multicast);
     CallResult result = CallResult::Ran;
-    const bool is_hosts_own = !is_multicast && clients_.host().owns(info.facts());
+    const bool is_hosts_own = !is_multicast && clients_.host().owns(info.ownership());
     const bool is_sent = called.runs_on_clients() && !is_hosts_own;
     const bool runs_here = !is_sent || is_multicast;
     void* const memory = runs_here ? memory_of(object) : nullptr;
@@ -57,9 +58,8 @@ CallResult ServerCalls::call(NetObjectId id, FunctionIndex function, const void*
                      without_memory("call_function", objects_, slot_of(id)).c_str());
     if (is_sent) {
         const bool may_queue =
-            !called.has(FunctionFlags::Reliable) && policy != RemoteFunctionSendPolicy::ForceSend;
-        const bool is_queued =
-            may_queue && (is_multicast || policy == RemoteFunctionSendPolicy::ForceQueue);
+            !called.has(FunctionFlags::Reliable) && policy != CallSendPolicy::ForceSend;
+        const bool is_queued = may_queue && (is_multicast || policy == CallSendPolicy::ForceQueue);
         result = send_to_clients(id, function, params, is_queued);
         const bool is_accepted = result == CallResult::Sent || result == CallResult::Queued ||
                                  (is_multicast && result == CallResult::Ran);
@@ -67,7 +67,7 @@ CallResult ServerCalls::call(NetObjectId id, FunctionIndex function, const void*
             return result;
         }
     }
-    const bool is_hosts_call = called.runs_on_server() && clients_.host().owns(info.facts());
+    const bool is_hosts_call = called.runs_on_server() && clients_.host().owns(info.ownership());
     runner_.run_here(called, memory, params,
                      {object, id, is_hosts_call ? *clients_.host().peer() : PeerId{}});
     return result;
@@ -80,7 +80,7 @@ CallProgress ServerCalls::progress(PeerId peer, NetObjectId id) const {
 }
 
 void* ServerCalls::memory_of(ObjectHandle object) {
-    const ValueScope calling_out(environment_.is_calling_out, true);
+    const ScopedValue calling_out(environment_.is_calling_out, true);
     return environment_.world.object_memory(object);
 }
 
@@ -91,7 +91,7 @@ void ServerCalls::log_unknown_function(const RepLayout& layout, std::string_view
 
 CallResult ServerCalls::send_to_clients(NetObjectId id, FunctionIndex function, const void* params,
                                         bool is_queued) {
-    const NetworkObjectInfo& info = *objects_.at(slot_of(id));
+    const ServerObject& info = *objects_.at(slot_of(id));
     const RepLayout& layout = info.changelist_state().layout();
     const RepFunction& called = layout.functions()[function.value];
     const bool is_reliable = called.has(FunctionFlags::Reliable);
@@ -131,7 +131,7 @@ CallResult ServerCalls::send_to_clients(NetObjectId id, FunctionIndex function, 
         return is_multicast ? CallResult::Ran : refusal;
     }
     // A net_serialize of parameters, and whoever takes a line of the log, are the game's.
-    const ValueScope calling_out(environment_.is_calling_out, true);
+    const ScopedValue calling_out(environment_.is_calling_out, true);
     ids_.forget();
     const CallResult result =
         encoder_.set(layout, function, params, ids_, environment_.stats.replication);

@@ -3,20 +3,20 @@
 // Remote calls that a server makes: run here, or queued for the clients that are to run them.
 #pragma once
 
+#include <replayout/netdriver/calls.h>
 #include <replayout/netdriver/net_object_id.h>
-#include <replayout/netdriver/remote_function.h>
 #include <replayout/reflection/memory.h>
 #include <replayout/send_properties.h>
 
 #include <cstdint>
 #include <string_view>
 
+#include "call_encoder.h"
 #include "call_ids.h"
+#include "call_runner.h"
 #include "compare_stage.h"
 #include "dormancy.h"
 #include "relevancy.h"
-#include "remote_function_encoder.h"
-#include "remote_function_runner.h"
 #include "server_clients.h"
 #include "server_log.h"
 #include "server_objects.h"
@@ -40,15 +40,15 @@ class ServerCalls {
     /// See NetDriver::call_function(). Requires an object and a function that exist, and parameters
     /// of the function's type.
     [[nodiscard]] CallResult call(NetObjectId id, FunctionIndex function, const void* params,
-                                  RemoteFunctionSendPolicy policy);
+                                  CallSendPolicy policy);
     /// See NetDriver::call_progress(). Requires an object that exists.
     [[nodiscard]] CallProgress progress(PeerId peer, NetObjectId id) const;
     /// The game called a function that the class lacks. Logs a few lines a second at most.
     [[gnu::cold, gnu::noinline]] void log_unknown_function(const RepLayout& layout,
                                                            std::string_view function);
     /// Runs calls, also those of clients.
-    [[nodiscard]] RemoteFunctionRunner& runner() noexcept { return runner_; }
-    [[nodiscard]] const RemoteFunctionRunner& runner() const noexcept { return runner_; }
+    [[nodiscard]] CallRunner& runner() noexcept { return runner_; }
+    [[nodiscard]] const CallRunner& runner() const noexcept { return runner_; }
 
   private:
     /// Null: the world has none.
@@ -77,8 +77,8 @@ class ServerCalls {
     Vector<ServerClient*> called_;  // scratch: they have the call that is being made
     SendScratch scratch_;
     SendContext context_;
-    RemoteFunctionEncoder encoder_;
-    RemoteFunctionRunner runner_;
+    CallEncoder encoder_;
+    CallRunner runner_;
 };
 
 }  // namespace replayout

@@ -63,8 +63,8 @@ void ServerRecording::let_go() noexcept {
 // The server sends it neither its layouts nor a welcome: the recording has the one, and there is
 // nobody for the other.
 void ServerRecording::begin_connection(NetTime now) {
-    PacketSender::Settings packets =
-        PacketSender::Settings::of(environment_.settings.config, replay_peer, 0);
+    PacketStream::Settings packets =
+        PacketStream::Settings::of(environment_.settings.config, replay_peer, 0);
     packets.bytes_per_second_max = 0;
     packets.has_congestion_control = false;
     packets.first_sequence = NetConfig().first_sequence;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <replayout/netdriver/remote_function.h>
+#include <replayout/netdriver/calls.h>
 
 namespace replayout {
 

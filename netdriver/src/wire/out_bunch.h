@@ -16,7 +16,7 @@ namespace replayout {
 
 /// What a packet or a bunch is for. The packets in flight and the window of bunches are divided
 /// among these; a cap is divided among those of BudgetShare.
-enum class Share : std::uint8_t {
+enum class PacketUse : std::uint8_t {
     Objects,   ///< opens, and blocks of properties
     Messages,  ///< all other bunches, small ones, and calls with the state that they mean
     Values,    ///< those that are too large for a packet
@@ -62,8 +62,8 @@ struct WindowPlace {
     ReliableAmount values;
     ReliableAmount others;
 
-    [[nodiscard]] ReliableAmount& of(Share share) noexcept {
-        return share == Share::Values ? values : others;
+    [[nodiscard]] ReliableAmount& of(PacketUse use) noexcept {
+        return use == PacketUse::Values ? values : others;
     }
 };
 

@@ -32,7 +32,7 @@ struct UnmappedValue {
 
 /// Memory that writing needs and that one writer after another may use. Grows to what it needs and
 /// stays there. States of receivers (NetDeltaBaseState) come out of it, so it must outlive all that
-/// holds them: each ChangelistState, DeltaStates and RpcParameters.
+/// holds them: each ChangelistState, DeltaStates and CallParameters.
 /// Neither copies nor moves. One thread at a time for it and for all that holds states of it:
 /// letting go of one gives memory back to its pool.
 class SendScratch {

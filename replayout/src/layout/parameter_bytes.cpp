@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include <replayout/call_parameters.h>
 #include <replayout/package_map.h>
 #include <replayout/parameter_bytes.h>
-#include <replayout/rpc_parameters.h>
 
 #include <algorithm>
 
@@ -20,23 +20,23 @@ class NoObjects final : public PackageMap {
 std::vector<std::byte> write_parameter_bytes(const RepLayout& layout, const void* params,
                                              std::size_t bytes_max, MemoryResource* resource) {
     constexpr std::size_t first_bytes = 4 * 1024;
-    RpcParameters parameters(layout, resource);
+    CallParameters parameters(layout, resource);
     NoObjects objects;
     ReplicationCounters counters;
     SendScratch scratch(resource);
     SendContext context{objects, counters, scratch};
-    if (parameters.set(params, objects, counters) != RpcParametersStatus::Ok) {
+    if (parameters.set(params, objects, counters) != CallParametersStatus::Ok) {
         return {};
     }
     std::vector<std::byte> bytes(std::min(first_bytes, bytes_max));
     for (;;) {
         BitWriter writer{bytes};
-        const RpcParametersStatus status = parameters.write(writer, context);
-        if (status == RpcParametersStatus::Ok) {
+        const CallParametersStatus status = parameters.write(writer, context);
+        if (status == CallParametersStatus::Ok) {
             bytes.resize(writer.byte_count());
             return bytes;
         }
-        if (status != RpcParametersStatus::DoesNotFit || bytes.size() == bytes_max) {
+        if (status != CallParametersStatus::DoesNotFit || bytes.size() == bytes_max) {
             return {};
         }
         bytes.resize(std::min(2 * bytes.size(), bytes_max));
@@ -53,7 +53,7 @@ bool read_parameter_bytes(const RepLayout& layout, std::span<const std::byte> by
     Vector<NetGUID> unmapped{Allocator<NetGUID>(resource)};
     DecodeBudget budget;
     BitReader reader(bytes, &budget);
-    return receive_rpc_parameters(layout, reader, params, state, unmapped, context);
+    return receive_call_parameters(layout, reader, params, state, unmapped, context);
 }
 
 }  // namespace replayout

@@ -63,7 +63,7 @@ struct Duel {
         const auto* shown = game.on_client(client, *pawn);
         return game.client(client).driver().call_function(
             ObjectHandle{reinterpret_cast<std::uintptr_t>(shown)}, function,
-            CallParams(&section, type));
+            CallArguments(&section, type));
     }
 };
 

@@ -98,8 +98,8 @@ struct Table {
         REQUIRE(found.has_value());
         // A section has no C++ type of its own.
         const Type* const type = layout.functions()[found->value].function->parameters;
-        REQUIRE(game.server().driver().call_function(id(), function, CallParams(&params, type)) ==
-                CallResult::Sent);
+        REQUIRE(game.server().driver().call_function(
+                    id(), function, CallArguments(&params, type)) == CallResult::Sent);
         game.settle();
     }
     /// The same of the SyncVars, of which none changed.

@@ -14,7 +14,7 @@
 namespace replayout::test {
 namespace {
 
-using Policy = RemoteFunctionSendPolicy;
+using Policy = CallSendPolicy;
 
 /// Two clients; the turret is the first one's.
 struct TwoClients {

@@ -55,8 +55,8 @@ class OneRow {
     }
     /// The next one goes out: what was lost goes before what never went, in the order of sending.
     void send() {
-        REQUIRE(reliable.may_send(Share::Objects));
-        const OutBunch& bunch = reliable.next(Share::Objects);
+        REQUIRE(reliable.may_send(PacketUse::Objects));
+        const OutBunch& bunch = reliable.next(PacketUse::Objects);
         std::uint32_t number = 0;
         if (!lost.empty()) {
             number = lost.begin()->second;
@@ -70,7 +70,7 @@ class OneRow {
         }
         REQUIRE(bunch.tag.handle == number);
         REQUIRE(bunch.payload.front() == static_cast<std::byte>(number));
-        in_flight.push_back({reliable.sent(Share::Objects), number});
+        in_flight.push_back({reliable.sent(PacketUse::Objects), number});
     }
     void lose(std::size_t place) {
         const Sent sent = take(place);
@@ -151,7 +151,7 @@ TEST_CASE("ReliableSender: what was lost goes first, and all in the order in whi
             if (step % 500 == 0) {
                 row.drain();
             }
-            REQUIRE(row.reliable.waiting_count(Share::Objects) ==
+            REQUIRE(row.reliable.waiting_count(PacketUse::Objects) ==
                     row.lost.size() + row.unsent.size());
             REQUIRE(row.reliable.is_idle() ==
                     (row.lost.empty() && row.unsent.empty() && row.in_flight.empty()));

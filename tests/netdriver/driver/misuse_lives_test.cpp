@@ -261,8 +261,7 @@ TEST_CASE("Misuse: numbers that are no enumerator are refused, with the object's
     LooseGame game;
     const Refusals refusals;
     CHECK(game.server.call_function(game.id, "multicast_boom", {},
-                                    static_cast<RemoteFunctionSendPolicy>(9)) ==
-          CallResult::Misused);
+                                    static_cast<CallSendPolicy>(9)) == CallResult::Misused);
     for (const unsigned condition : {17u, 29u, 88u}) {
         SubobjectParameters part;
         part.condition = static_cast<LifetimeCondition>(condition);

@@ -136,7 +136,7 @@ TEST_CASE("Peers: a call that runs knows its object and its caller", "[netdriver
     };
     net.server().world.on_call = [&](const char* function, const Order&) {
         REQUIRE(server.current_call() != nullptr);
-        const RemoteFunctionCall& call = *server.current_call();
+        const CurrentCall& call = *server.current_call();
         CHECK(call.object == turret);
         CHECK(call.id == net.id_of(turret));
         ++run_count;

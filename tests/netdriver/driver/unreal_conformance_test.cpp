@@ -203,9 +203,9 @@ TEST_CASE("Unreal conformance 9: queued multicasts are capped, and stand behind 
     CHECK(net.call(turret, "multicast_flash", {3, {}, ""}) == CallResult::Full);
     CHECK(net.call(turret, "multicast_shake", {4, {}, ""}) == CallResult::Queued);
     CHECK(net.call(turret, "client_hint", {5, {}, ""}) == CallResult::Sent);
-    CHECK(net.call(turret, "multicast_flash", {6, {}, ""}, RemoteFunctionSendPolicy::ForceSend) ==
+    CHECK(net.call(turret, "multicast_flash", {6, {}, ""}, CallSendPolicy::ForceSend) ==
           CallResult::Sent);
-    CHECK(net.call(turret, "client_hint", {7, {}, ""}, RemoteFunctionSendPolicy::ForceQueue) ==
+    CHECK(net.call(turret, "client_hint", {7, {}, ""}, CallSendPolicy::ForceQueue) ==
           CallResult::Queued);
     std::size_t packets_with_calls = 0;
     net.server().transport.set_script([&](Bytes& datagram) {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "arrival_credit.h"
-#include "packet_sender.h"
+#include "packet_stream.h"
 
 #include "support/checks/catch.h"
 #include "support/hostile/forged_peer.h"

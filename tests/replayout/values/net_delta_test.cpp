@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // Structs with a NetDeltaSerializer: what is written from, who takes it, and who does not.
+#include <replayout/call_parameters.h>
 #include <replayout/delta_states.h>
 #include <replayout/layout_description.h>
 #include <replayout/materialized_shadow.h>
-#include <replayout/rpc_parameters.h>
 
 #include <array>
 #include <deque>
@@ -450,23 +450,23 @@ TEST_CASE("Net delta: parameters of a call are written from their defaults",
           "[replayout][net_delta]") {
     const TestLayout layout(build_table);
     BlockSender sender(*layout);
-    RpcParameters parameters(*layout, std::pmr::get_default_resource());
+    CallParameters parameters(*layout, std::pmr::get_default_resource());
     Table params;
     params.scores.values = {{7, 70}};
     REQUIRE(parameters.set(&params, sender.package_map, sender.counters) ==
-            RpcParametersStatus::Ok);
+            CallParametersStatus::Ok);
     BlockReceiver receiver(*layout);
     for (std::uint32_t call = 0; call < 2; ++call) {
         Bytes memory(256);
         BitWriter writer(memory);
         SendContext context = sender.context();
-        REQUIRE(parameters.write(writer, context) == RpcParametersStatus::Ok);
+        REQUIRE(parameters.write(writer, context) == CallParametersStatus::Ok);
         Table received;
         BitReader reader(writer.bytes());
         Vector<NetGUID> unmapped{Allocator<NetGUID>(std::pmr::get_default_resource())};
         ReceiveContext receive = receiver.context();
         REQUIRE(
-            receive_rpc_parameters(*layout, reader, &received, receiver.state, unmapped, receive));
+            receive_call_parameters(*layout, reader, &received, receiver.state, unmapped, receive));
         CHECK(received.scores == params.scores);
     }
 }

@@ -232,7 +232,7 @@ class CallFixture {
         return clients_[client]->driver.call_function(find_on(client, object), function, &cargo);
     }
     CallResult call(ObjectHandle object, const char* function, const Order& order,
-                    RemoteFunctionSendPolicy policy = RemoteFunctionSendPolicy::Default) {
+                    CallSendPolicy policy = CallSendPolicy::Default) {
         return server_->driver.call_function(id_of(object), function, &order, policy);
     }
     /// A client calls; `object` is the server's.

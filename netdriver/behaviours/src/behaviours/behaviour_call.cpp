@@ -41,7 +41,7 @@ namespace {
 BehaviourCall::BehaviourCall(const ObjectComponent& component) noexcept
     : component_(component), object_(Inside::of(component.identity())) {}
 
-CallResult BehaviourCall::run(std::string_view function, CallParams params) const {
+CallResult BehaviourCall::run(std::string_view function, CallArguments params) const {
     const std::string name = NetworkPrefab::member_name(component_.index(), function);
     const RepLayout& layout = object_.components.prefab().layout();
     if (const std::optional<FunctionIndex> found = layout.find_function(name)) {
@@ -50,7 +50,7 @@ CallResult BehaviourCall::run(std::string_view function, CallParams params) cons
     return make(name, name, params, function);
 }
 
-CallResult BehaviourCall::run(TypeKey function, CallParams params) const {
+CallResult BehaviourCall::run(TypeKey function, CallArguments params) const {
     const std::vector<BehaviourFunction>& functions = component_.type().functions;
     const auto found =
         std::find_if(functions.begin(), functions.end(),
@@ -68,13 +68,13 @@ CallResult BehaviourCall::run(TypeKey function, CallParams params) const {
 
 template <typename ServersName>
 CallResult BehaviourCall::make(const ServersName& name, std::string_view clients_name,
-                               CallParams params, std::string_view shown) const {
+                               CallArguments params, std::string_view shown) const {
     if (!send_state_ahead()) {
         return CallResult::Full;
     }
     if (ServerParts* server = object_.server.end) {
         return logged(server->driver.call_function(object_.server.id, name, params,
-                                                   RemoteFunctionSendPolicy::ForceSend),
+                                                   CallSendPolicy::ForceSend),
                       shown);
     }
     if (ClientParts* client = object_.client.end) {

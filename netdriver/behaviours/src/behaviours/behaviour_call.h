@@ -5,8 +5,8 @@
 // and logs calls that do not do what their name promises, or can never be made.
 #pragma once
 
-#include <replayout/netdriver/call_params.h>
-#include <replayout/netdriver/remote_function.h>
+#include <replayout/netdriver/call_arguments.h>
+#include <replayout/netdriver/calls.h>
 #include <replayout/reflection/function.h>
 #include <replayout/reflection/type_key.h>
 
@@ -23,9 +23,9 @@ class BehaviourCall {
     explicit BehaviourCall(const ObjectComponent& component) noexcept;
 
     /// Runs a function by its name in the class of the behaviour.
-    [[nodiscard]] CallResult run(std::string_view function, CallParams params) const;
+    [[nodiscard]] CallResult run(std::string_view function, CallArguments params) const;
     /// Runs a function by remote_function_key().
-    [[nodiscard]] CallResult run(TypeKey function, CallParams params) const;
+    [[nodiscard]] CallResult run(TypeKey function, CallArguments params) const;
 
   private:
     /// Sends the changes that the object holds back, so that the call made next finds them. False:
@@ -33,7 +33,7 @@ class BehaviourCall {
     /// By the name, or index, that a server's driver finds it by, and the name for a client's.
     template <typename ServersName>
     [[nodiscard]] CallResult make(const ServersName& name, std::string_view clients_name,
-                                  CallParams params, std::string_view shown) const;
+                                  CallArguments params, std::string_view shown) const;
     [[nodiscard]] bool send_state_ahead() const;
     /// Returns `result`, and logs that the call of `function` can never be made, if it cannot.
     [[nodiscard]] CallResult logged(CallResult result, std::string_view function) const;

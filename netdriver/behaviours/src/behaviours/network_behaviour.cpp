@@ -73,14 +73,14 @@ bool NetworkBehaviour::is_dirty() const noexcept {
                                                           : object.client.end->now);
 }
 
-CallResult NetworkBehaviour::call(std::string_view function, CallParams params) {
+CallResult NetworkBehaviour::call(std::string_view function, CallArguments params) {
     if (!belongs_to_object(component_, "call")) {
         return CallResult::Misused;
     }
     return detail::BehaviourCall(component_).run(function, params);
 }
 
-CallResult NetworkBehaviour::call_function(TypeKey function, CallParams params) {
+CallResult NetworkBehaviour::call_function(TypeKey function, CallArguments params) {
     if (!belongs_to_object(component_, "call")) {
         return CallResult::Misused;
     }

@@ -5,15 +5,15 @@
 #pragma once
 
 #include <replayout/behaviours/network_prefab.h>
-#include <replayout/netdriver/call_params.h>
+#include <replayout/netdriver/call_arguments.h>
 #include <replayout/netdriver/net_driver.h>
 #include <replayout/netdriver/net_object_id.h>
 #include <replayout/rep_layout.h>
 
 namespace replayout {
 
-[[nodiscard]] inline CallParams params_of(const NetworkPrefab& prefab, FunctionIndex function,
-                                          const void* params) noexcept {
+[[nodiscard]] inline CallArguments params_of(const NetworkPrefab& prefab, FunctionIndex function,
+                                             const void* params) noexcept {
     return {params, prefab.layout().functions()[function.value].function->parameters};
 }
 

@@ -41,7 +41,7 @@ void NetworkServer::Connections::end(PeerId peer) {
 }
 
 CallResult NetworkServer::Connections::call(NetworkConnection& connection,
-                                            std::string_view function, CallParams params) {
+                                            std::string_view function, CallArguments params) {
     return connection.channel_->components().front()->call(function, params);
 }
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include <replayout/behaviours/network_server.h>
-#include <replayout/netdriver/call_params.h>
+#include <replayout/netdriver/call_arguments.h>
 #include <replayout/netdriver/transport.h>
 
 #include <map>
@@ -47,7 +47,7 @@ class NetworkServer::Connections {
     /// Calls a function of the client on the channel of its connection. Requires that it is not the
     /// host, which has no channel.
     static CallResult call(NetworkConnection& connection, std::string_view function,
-                           CallParams params = {});
+                           CallArguments params = {});
 
   private:
     ByPeer by_peer_;

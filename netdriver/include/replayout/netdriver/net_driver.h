@@ -25,7 +25,8 @@
 #pragma once
 
 #include <replayout/connection_shadow.h>
-#include <replayout/netdriver/call_params.h>
+#include <replayout/netdriver/call_arguments.h>
+#include <replayout/netdriver/calls.h>
 #include <replayout/netdriver/channel_close_reason.h>
 #include <replayout/netdriver/close_reason.h>
 #include <replayout/netdriver/connection_state.h>
@@ -39,7 +40,6 @@
 #include <replayout/netdriver/net_role.h>
 #include <replayout/netdriver/net_stats.h>
 #include <replayout/netdriver/net_world.h>
-#include <replayout/netdriver/remote_function.h>
 #include <replayout/netdriver/spawn_parameters.h>
 #include <replayout/netdriver/time.h>
 #include <replayout/netdriver/transport.h>
@@ -234,24 +234,23 @@ class NetDriver {
     ///     call<&Pawn::client_stun>(id, {2.5f});    // wrong parameters do not compile
     template <auto Function>
     requires std::is_void_v<FunctionParameters<Function>>
-    [[nodiscard]] CallResult call(
-        NetObjectId id, RemoteFunctionSendPolicy policy = RemoteFunctionSendPolicy::Default) {
+    [[nodiscard]] CallResult call(NetObjectId id, CallSendPolicy policy = CallSendPolicy::Default) {
         return call_named(id, function_name_of<Function>(), {}, policy);
     }
     template <auto Function>
     requires(!std::is_void_v<FunctionParameters<Function>>) [[nodiscard]] CallResult
         call(NetObjectId id, const FunctionParameters<Function>& params,
-             RemoteFunctionSendPolicy policy = RemoteFunctionSendPolicy::Default) {
+             CallSendPolicy policy = CallSendPolicy::Default) {
         return call_named(id, function_name_of<Function>(), &params, policy);
     }
     /// The same by name. A name that the class does not have is logged.
-    [[nodiscard]] CallResult call_function(
-        NetObjectId id, std::string_view function, CallParams params = {},
-        RemoteFunctionSendPolicy policy = RemoteFunctionSendPolicy::Default);
+    [[nodiscard]] CallResult call_function(NetObjectId id, std::string_view function,
+                                           CallArguments params = {},
+                                           CallSendPolicy policy = CallSendPolicy::Default);
     /// The same without looking for the name (RepLayout::find_function).
-    [[nodiscard]] CallResult call_function(
-        NetObjectId id, FunctionIndex function, CallParams params = {},
-        RemoteFunctionSendPolicy policy = RemoteFunctionSendPolicy::Default);
+    [[nodiscard]] CallResult call_function(NetObjectId id, FunctionIndex function,
+                                           CallArguments params = {},
+                                           CallSendPolicy policy = CallSendPolicy::Default);
 
     /// How far the reliable calls of the object are on their way to that client. Arrived also for a
     /// client that has not joined.
@@ -322,7 +321,7 @@ class NetDriver {
         return call_named(object, function_name_of<Function>(), &params);
     }
     [[nodiscard]] CallResult call_function(ObjectHandle object, std::string_view function,
-                                           CallParams params = {});
+                                           CallArguments params = {});
     /// Runs the calls that NetWorld::may_run_call() kept and now lets run: those of `object`, or of
     /// all objects, by channel, if it is null. What is more than one packet may cost runs in the
     /// next dispatch. Not from within the world, a notify or a hook, but for may_run_call() with
@@ -337,7 +336,7 @@ class NetDriver {
 
     /// The call that runs, for its body and its validation; null where none does. With calls inside
     /// of calls the innermost. Valid until that returns.
-    [[nodiscard]] const RemoteFunctionCall* current_call() const noexcept;
+    [[nodiscard]] const CurrentCall* current_call() const noexcept;
 
     /// Says goodbye. A server: to `peer`; nothing when there is no such connection. A client: to
     /// its server, whatever `peer` is, and despawns its objects within the call. What was not
@@ -357,9 +356,9 @@ class NetDriver {
         return {detail::name_of_member<Function>(), function_key_of<Function>()};
     }
     [[nodiscard]] CallResult call_named(NetObjectId id, const CalledFunction& function,
-                                        CallParams params, RemoteFunctionSendPolicy policy);
+                                        CallArguments params, CallSendPolicy policy);
     [[nodiscard]] CallResult call_named(ObjectHandle object, const CalledFunction& function,
-                                        CallParams params);
+                                        CallArguments params);
     [[nodiscard]] Status check_start() const;
     [[nodiscard]] Status check_settings() const;
     /// What it may do now, see driver_end.h.

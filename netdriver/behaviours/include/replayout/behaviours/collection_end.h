@@ -6,7 +6,7 @@
 // items. A game sees SyncCollection.
 #pragma once
 
-#include <replayout/netdriver/remote_function.h>
+#include <replayout/netdriver/calls.h>
 
 #include <cstddef>
 #include <cstdint>

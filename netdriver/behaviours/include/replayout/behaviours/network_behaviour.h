@@ -16,8 +16,8 @@
 #include <replayout/behaviours/object_component.h>
 #include <replayout/behaviours/sync_settings.h>
 #include <replayout/behaviours/sync_var.h>
-#include <replayout/netdriver/call_params.h>
-#include <replayout/netdriver/remote_function.h>
+#include <replayout/netdriver/call_arguments.h>
+#include <replayout/netdriver/calls.h>
 #include <replayout/reflection/call_function.h>
 
 #include <cstdint>
@@ -107,7 +107,7 @@ class NetworkBehaviour {
         return call_function(detail::remote_function_key<Member>(), &params);
     }
     /// The same by name, for scripts. Parameters of another type than the function's are refused.
-    CallResult call(std::string_view function, CallParams params = {});
+    CallResult call(std::string_view function, CallArguments params = {});
 
     // Custom serialization, of a class that BehaviourBuilder::custom_serialization() says it of.
     // The behaviour has a dirty mask of its own bits (set_dirty_bit), and no SyncVars. What is
@@ -160,7 +160,7 @@ class NetworkBehaviour {
   private:
     friend struct detail::Inside;
 
-    CallResult call_function(TypeKey function, CallParams params);
+    CallResult call_function(TypeKey function, CallArguments params);
 
     [[no_unique_address]] detail::ObjectComponent component_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "remote_function_sender.h"
+#include "call_queue.h"
 
 #include <algorithm>
 #include <utility>
@@ -36,8 +36,8 @@ std::size_t largest_call_bytes(const ReceiveLimits& limits) noexcept {
     return std::max<std::size_t>(limits.part_bytes, bytes_max);
 }
 
-RemoteFunctionSender::RemoteFunctionSender(const NetConfig& config, const ReceiveLimits& limits,
-                                           std::uint16_t first_sequence, MemoryResource* resource)
+CallQueue::CallQueue(const NetConfig& config, const ReceiveLimits& limits,
+                     std::uint16_t first_sequence, MemoryResource* resource)
     : part_bytes_(limits.part_bytes),
       first_sequence_(first_sequence),
       calls_max_(config.calls_waiting_max),
@@ -49,7 +49,7 @@ RemoteFunctionSender::RemoteFunctionSender(const NetConfig& config, const Receiv
       closing_(Allocator<std::pair<ChannelIndex, ReliableAmount>>(resource)),
       undecided_(resource) {}
 
-bool RemoteFunctionSender::begin_flush(NetTime now) {
+bool CallQueue::begin_flush(NetTime now) {
     now_ = now;
     if (!was_refused_ && !refused_since_.has_value()) {
         return false;  // most often
@@ -66,29 +66,28 @@ bool RemoteFunctionSender::begin_flush(NetTime now) {
            has_waited();
 }
 
-std::int64_t RemoteFunctionSender::patience_ms() const noexcept {
+std::int64_t CallQueue::patience_ms() const noexcept {
     const bool is_lossy = !calls_.empty() && calls_.front().was_lost;
     return std::int64_t{full_timeout_ms_} * (is_lossy ? lossy_times : 1);
 }
 
-void RemoteFunctionSender::note_refused() {
+void CallQueue::note_refused() {
     was_refused_ = true;
     if (!refused_since_.has_value()) {
         refused_since_ = now_;
     }
 }
 
-bool RemoteFunctionSender::has_waited() const noexcept {
+bool CallQueue::has_waited() const noexcept {
     return full_timeout_ms_ != 0 && !calls_.empty() &&
            now_ >= calls_.front().made.plus_milliseconds(patience_ms());
 }
 
-std::uint32_t RemoteFunctionSender::part_count_of(std::size_t payload_bytes) const noexcept {
+std::uint32_t CallQueue::part_count_of(std::size_t payload_bytes) const noexcept {
     return static_cast<std::uint32_t>((payload_bytes + part_bytes_ - 1) / part_bytes_);
 }
 
-bool RemoteFunctionSender::has_room_for(bool is_reliable,
-                                        std::size_t payload_bytes) const noexcept {
+bool CallQueue::has_room_for(bool is_reliable, std::size_t payload_bytes) const noexcept {
     if (calls_.size() >= calls_max_) {
         return false;
     }
@@ -97,7 +96,7 @@ bool RemoteFunctionSender::has_room_for(bool is_reliable,
                                             kept_.bytes + payload_bytes <= window_.bytes);
 }
 
-bool RemoteFunctionSender::has_room_for_update(std::size_t payload_bytes) const noexcept {
+bool CallQueue::has_room_for_update(std::size_t payload_bytes) const noexcept {
     const std::uint32_t count = part_count_of(payload_bytes);
     const bool is_half_free = 2 * calls_.size() <= calls_max_ &&
                               2 * (kept_.bunches + count) <= window_.bunches &&
@@ -106,19 +105,19 @@ bool RemoteFunctionSender::has_room_for_update(std::size_t payload_bytes) const 
     return (is_half_free || calls_.empty()) && has_room_for(true, payload_bytes);
 }
 
-bool RemoteFunctionSender::has_calls(ChannelIndex channel) const noexcept {
+bool CallQueue::has_calls(ChannelIndex channel) const noexcept {
     return std::any_of(calls_.begin(), calls_.end(),
                        [&](const OutgoingCall& call) { return call.channel == channel; });
 }
 
-std::uint32_t RemoteFunctionSender::reliable_count(ChannelIndex channel) const noexcept {
+std::uint32_t CallQueue::reliable_count(ChannelIndex channel) const noexcept {
     return static_cast<std::uint32_t>(
         std::count_if(calls_.begin(), calls_.end(), [&](const OutgoingCall& call) {
             return call.is_reliable && call.channel == channel && !call.is_for_next;
         }));
 }
 
-CallProgress RemoteFunctionSender::progress(ChannelIndex channel) const noexcept {
+CallProgress CallQueue::progress(ChannelIndex channel) const noexcept {
     CallProgress progress = CallProgress::Arrived;
     for (const OutgoingCall& call : calls_) {
         if (call.channel != channel || !call.is_reliable || call.is_delivered) {
@@ -132,7 +131,7 @@ CallProgress RemoteFunctionSender::progress(ChannelIndex channel) const noexcept
     return progress;
 }
 
-bool RemoteFunctionSender::has_fresh_call(ObjectIndex index) const noexcept {
+bool CallQueue::has_fresh_call(ObjectIndex index) const noexcept {
     const auto is_fresh = [&](const NamedObject& named) {
         return named.index == index && !named.has_version;
     };
@@ -141,22 +140,21 @@ bool RemoteFunctionSender::has_fresh_call(ObjectIndex index) const noexcept {
     });
 }
 
-bool RemoteFunctionSender::has_unsent(Share share) const noexcept {
+bool CallQueue::has_unsent(PacketUse use) const noexcept {
     return std::any_of(calls_.begin(), calls_.end(), [&](const OutgoingCall& call) {
-        return !call.is_in_flight && call.goes_ahead() == (share == Share::Values);
+        return !call.is_in_flight && call.goes_ahead() == (use == PacketUse::Values);
     });
 }
 
-std::uint32_t RemoteFunctionSender::queued_count(ChannelIndex channel,
-                                                 FunctionIndex function) const noexcept {
+std::uint32_t CallQueue::queued_count(ChannelIndex channel, FunctionIndex function) const noexcept {
     return static_cast<std::uint32_t>(
         std::count_if(calls_.begin(), calls_.end(), [&](const OutgoingCall& call) {
             return call.is_queued && call.channel == channel && call.function == function;
         }));
 }
 
-OutgoingCall& RemoteFunctionSender::add(ChannelIndex channel, FunctionIndex function,
-                                        bool is_reliable, std::span<const std::byte> payload) {
+OutgoingCall& CallQueue::add(ChannelIndex channel, FunctionIndex function, bool is_reliable,
+                             std::span<const std::byte> payload) {
     REPLAYOUT_ASSERT(has_room_for(is_reliable, payload.size()));
     OutgoingCall& call = calls_.emplace_back(&memory_);
     call.order = CallOrder{next_order_++};
@@ -178,7 +176,7 @@ OutgoingCall& RemoteFunctionSender::add(ChannelIndex channel, FunctionIndex func
     return call;
 }
 
-void RemoteFunctionSender::give_sequence(OutgoingCall& call) {
+void CallQueue::give_sequence(OutgoingCall& call) {
     Sequences& sequences =
         sequences_.try_emplace(call.channel, Sequences{first_sequence_, first_sequence_})
             .first->second;
@@ -186,7 +184,7 @@ void RemoteFunctionSender::give_sequence(OutgoingCall& call) {
     sequences.next = static_cast<std::uint16_t>(sequences.next + call.part_count());
 }
 
-void RemoteFunctionSender::take_back() {
+void CallQueue::take_back() {
     const OutgoingCall& call = calls_.back();
     REPLAYOUT_ASSERT(!call.was_sent);
     if (call.is_kept()) {
@@ -195,7 +193,7 @@ void RemoteFunctionSender::take_back() {
     (void)erase(std::prev(calls_.end()));
 }
 
-RemoteFunctionSender::Calls::iterator RemoteFunctionSender::erase(Calls::iterator call) {
+CallQueue::Calls::iterator CallQueue::erase(Calls::iterator call) {
     if (call->is_kept()) {
         take_from(kept_, amount_of(*call));
     }
@@ -205,7 +203,7 @@ RemoteFunctionSender::Calls::iterator RemoteFunctionSender::erase(Calls::iterato
     return next;
 }
 
-std::optional<CallPart> RemoteFunctionSender::next_part(const OutgoingCall& call) const noexcept {
+std::optional<CallPart> CallQueue::next_part(const OutgoingCall& call) const noexcept {
     if (call.is_in_flight) {
         return std::nullopt;
     }
@@ -231,7 +229,7 @@ std::optional<CallPart> RemoteFunctionSender::next_part(const OutgoingCall& call
     return part;
 }
 
-void RemoteFunctionSender::part_sent(OutgoingCall& call) noexcept {
+void CallQueue::part_sent(OutgoingCall& call) noexcept {
     REPLAYOUT_ASSERT(call.is_in_parts() && !call.is_in_flight);
     call.parts[call.next_part] = OutgoingCall::PartState::InFlight;
     call.was_sent = true;
@@ -244,7 +242,7 @@ void RemoteFunctionSender::part_sent(OutgoingCall& call) noexcept {
     call.is_in_flight = next == call.parts.end();
 }
 
-RemoteFunctionSender::Calls::iterator RemoteFunctionSender::sent(Calls::iterator call) {
+CallQueue::Calls::iterator CallQueue::sent(Calls::iterator call) {
     if (!call->is_kept()) {
         return erase(call);
     }
@@ -257,7 +255,7 @@ RemoteFunctionSender::Calls::iterator RemoteFunctionSender::sent(Calls::iterator
     return std::next(call);
 }
 
-RemoteFunctionSender::Calls::iterator RemoteFunctionSender::find(CallOrder order) noexcept {
+CallQueue::Calls::iterator CallQueue::find(CallOrder order) noexcept {
     // They lie in this order.
     while (found_ != calls_.begin() && (found_ == calls_.end() || order < found_->order)) {
         --found_;
@@ -268,7 +266,7 @@ RemoteFunctionSender::Calls::iterator RemoteFunctionSender::find(CallOrder order
     return found_ != calls_.end() && found_->order == order ? found_ : calls_.end();
 }
 
-void RemoteFunctionSender::delivered(const SentCall& name) {
+void CallQueue::delivered(const SentCall& name) {
     const auto call = find(name.order);
     if (call == calls_.end()) {
         undecided_.delivered(name.order);
@@ -287,7 +285,7 @@ void RemoteFunctionSender::delivered(const SentCall& name) {
     }
 }
 
-void RemoteFunctionSender::erase_delivered(Calls::iterator call) {
+void CallQueue::erase_delivered(Calls::iterator call) {
     const ChannelIndex channel = call->channel;
     Sequences& sequences = sequences_.at(channel);
     while (call != calls_.end()) {
@@ -306,7 +304,7 @@ void RemoteFunctionSender::erase_delivered(Calls::iterator call) {
     }
 }
 
-std::uint32_t RemoteFunctionSender::lost(const SentCall& name) {
+std::uint32_t CallQueue::lost(const SentCall& name) {
     const auto call = find(name.order);
     if (call == calls_.end()) {
         return undecided_.lost(name.order);
@@ -320,7 +318,7 @@ std::uint32_t RemoteFunctionSender::lost(const SentCall& name) {
     return 0;
 }
 
-std::uint32_t RemoteFunctionSender::parts_under_way(const OutgoingCall& call) noexcept {
+std::uint32_t CallQueue::parts_under_way(const OutgoingCall& call) noexcept {
     if (!call.is_in_parts()) {
         return call.is_delivered ? 0 : 1;
     }
@@ -328,7 +326,7 @@ std::uint32_t RemoteFunctionSender::parts_under_way(const OutgoingCall& call) no
         std::count(call.parts.begin(), call.parts.end(), OutgoingCall::PartState::InFlight));
 }
 
-std::uint32_t RemoteFunctionSender::drop_next(ChannelIndex channel) {
+std::uint32_t CallQueue::drop_next(ChannelIndex channel) {
     std::uint32_t count = 0;
     for (auto call = calls_.begin(); call != calls_.end();) {
         const bool is_dropped = call->channel == channel && call->is_for_next;
@@ -338,7 +336,7 @@ std::uint32_t RemoteFunctionSender::drop_next(ChannelIndex channel) {
     return count;
 }
 
-std::uint32_t RemoteFunctionSender::close_channel(ChannelIndex channel) {
+std::uint32_t CallQueue::close_channel(ChannelIndex channel) {
     std::uint32_t count = 0;
     ReliableAmount sent;
     bool has_gap = false;  // a kept call is dropped: none after it runs
@@ -375,7 +373,7 @@ std::uint32_t RemoteFunctionSender::close_channel(ChannelIndex channel) {
     return count;
 }
 
-void RemoteFunctionSender::channel_closed(ChannelIndex channel) {
+void CallQueue::channel_closed(ChannelIndex channel) {
     const auto found = closing_.find(channel);
     if (found != closing_.end()) {
         take_from(kept_, found->second);
@@ -383,7 +381,7 @@ void RemoteFunctionSender::channel_closed(ChannelIndex channel) {
     }
 }
 
-std::uint32_t RemoteFunctionSender::drop_channel(ChannelIndex channel) {
+std::uint32_t CallQueue::drop_channel(ChannelIndex channel) {
     const std::uint32_t count = close_channel(channel);
     channel_closed(channel);
     return count;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-#include "bunch_row.h"
+#include "bunch_queue.h"
 
 namespace replayout {
 
-OutBunch* BunchRow::find(BunchOrder order) const noexcept {
+OutBunch* BunchQueue::find(BunchOrder order) const noexcept {
     const std::size_t place = place_of(order);
     return place < slots_.count() && slots_.at(place).order == order ? slots_.at(place).bunch
                                                                      : nullptr;
 }
 
-BunchRow::BunchPtr BunchRow::take(BunchOrder order) noexcept {
+BunchQueue::BunchPtr BunchQueue::take(BunchOrder order) noexcept {
     const std::size_t place = place_of(order);
     if (place == slots_.count() || slots_.at(place).order != order ||
         slots_.at(place).bunch == nullptr) {
@@ -20,7 +20,7 @@ BunchRow::BunchPtr BunchRow::take(BunchOrder order) noexcept {
     return bunch;
 }
 
-BunchOrder BunchRow::first_lost_from(BunchOrder order) const noexcept {
+BunchOrder BunchQueue::first_lost_from(BunchOrder order) const noexcept {
     for (std::size_t i = place_of(order); i < slots_.count(); ++i) {
         const Slot& slot = slots_.at(i);
         if (slot.bunch != nullptr && slot.bunch->is_lost) {
@@ -31,7 +31,7 @@ BunchOrder BunchRow::first_lost_from(BunchOrder order) const noexcept {
     return order;
 }
 
-std::size_t BunchRow::place_of(BunchOrder order) const noexcept {
+std::size_t BunchQueue::place_of(BunchOrder order) const noexcept {
     std::size_t end = slots_.count();
     if (end == 0 || order <= slots_.front().order) {
         return 0;  // most often
@@ -48,7 +48,7 @@ std::size_t BunchRow::place_of(BunchOrder order) const noexcept {
     return begin;
 }
 
-void BunchRow::close_gaps() noexcept {
+void BunchQueue::close_gaps() noexcept {
     while (slots_.count() > 0 && slots_.front().bunch == nullptr) {
         slots_.pop_front();
     }

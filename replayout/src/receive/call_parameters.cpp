@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <replayout/rpc_parameters.h>
+#include <replayout/call_parameters.h>
 
 #include <algorithm>
 
@@ -35,37 +35,37 @@ void collect_unmapped(const ReceivingRepState& state, PackageMap& package_map,
 
 }  // namespace
 
-RpcParameters::RpcParameters(const RepLayout& layout, MemoryResource* resource)
+CallParameters::CallParameters(const RepLayout& layout, MemoryResource* resource)
     : layout_(layout), memory_(std::pmr::pool_options{0, pooled_bytes_max}, resource) {}
 
-RpcParametersStatus RpcParameters::set(const void* params, PackageMap& package_map,
-                                       ReplicationCounters& counters) {
+CallParametersStatus CallParameters::set(const void* params, PackageMap& package_map,
+                                         ReplicationCounters& counters) {
     state_.emplace(layout_, &memory_);
     const std::uint64_t over_limit = counters.values_over_limit;
     state_->update(params, package_map, counters);
     if (counters.values_over_limit != over_limit) {
         state_.reset();
-        return RpcParametersStatus::ValueOverLimit;
+        return CallParametersStatus::ValueOverLimit;
     }
-    return RpcParametersStatus::Ok;
+    return CallParametersStatus::Ok;
 }
 
-RpcParametersStatus RpcParameters::write(BitWriter& writer, SendContext& context) {
+CallParametersStatus CallParameters::write(BitWriter& writer, SendContext& context) {
     REPLAYOUT_ASSERT(state_.has_value());
     REPLAYOUT_ASSERT(writer.bit_count() % 8 == 0 && !writer.overflowed());
     context.scratch.unmapped.clear();
     context.scratch.put_off.clear();
     context.scratch.left_out.clear();
     if (layout_.handle_count() == 0) {
-        return RpcParametersStatus::Ok;
+        return CallParametersStatus::Ok;
     }
     const BitWriter::Mark start = writer.mark();
     const bool is_copied = write_payload(writer, context);
-    RpcParametersStatus status = is_copied ? RpcParametersStatus::Ok : encode(writer, context);
-    if (status == RpcParametersStatus::Ok && writer.overflowed()) {
-        status = RpcParametersStatus::DoesNotFit;
+    CallParametersStatus status = is_copied ? CallParametersStatus::Ok : encode(writer, context);
+    if (status == CallParametersStatus::Ok && writer.overflowed()) {
+        status = CallParametersStatus::DoesNotFit;
     }
-    if (status != RpcParametersStatus::Ok) {
+    if (status != CallParametersStatus::Ok) {
         writer.rewind(start);
     } else if (!is_copied) {
         keep_payload(start, writer, context);
@@ -73,7 +73,7 @@ RpcParametersStatus RpcParameters::write(BitWriter& writer, SendContext& context
     return status;
 }
 
-bool RpcParameters::write_payload(BitWriter& writer, SendContext& context) {
+bool CallParameters::write_payload(BitWriter& writer, SendContext& context) {
     // At version 0 there are only defaults, and they take one bit.
     if (!context.shares_payloads() || state_->version() == 0) {
         return false;
@@ -91,25 +91,25 @@ bool RpcParameters::write_payload(BitWriter& writer, SendContext& context) {
     return true;
 }
 
-RpcParametersStatus RpcParameters::encode(BitWriter& writer, SendContext& context) {
+CallParametersStatus CallParameters::encode(BitWriter& writer, SendContext& context) {
     SendScratch& scratch = context.scratch;
     state_->collect_owed(OwedVersions(), scratch.owed);
     writer.write_bool(scratch.owed.any());
     if (!scratch.owed.any()) {
         writer.finish_byte();
-        return RpcParametersStatus::Ok;
+        return CallParametersStatus::Ok;
     }
     const SendResult result =
         send_properties(*state_, OwedVersions(), scratch.owed, writer, context);
     if (result == SendResult::DoesNotFit) {
-        return RpcParametersStatus::DoesNotFit;
+        return CallParametersStatus::DoesNotFit;
     }
-    return scratch.left_out.empty() ? RpcParametersStatus::Ok
-                                    : RpcParametersStatus::SerializeFailed;
+    return scratch.left_out.empty() ? CallParametersStatus::Ok
+                                    : CallParametersStatus::SerializeFailed;
 }
 
-void RpcParameters::keep_payload(BitWriter::Mark start, const BitWriter& writer,
-                                 SendContext& context) {
+void CallParameters::keep_payload(BitWriter::Mark start, const BitWriter& writer,
+                                  SendContext& context) {
     if (!context.shares_payloads() || state_->version() == 0 || !layout_.is_fully_shared()) {
         return;
     }
@@ -118,9 +118,9 @@ void RpcParameters::keep_payload(BitWriter::Mark start, const BitWriter& writer,
     ++context.counters.payloads_built;
 }
 
-bool receive_rpc_parameters(const RepLayout& layout, BitReader& reader, void* params,
-                            ReceivingRepState& state, Vector<NetGUID>& unmapped,
-                            ReceiveContext& context) {
+bool receive_call_parameters(const RepLayout& layout, BitReader& reader, void* params,
+                             ReceivingRepState& state, Vector<NetGUID>& unmapped,
+                             ReceiveContext& context) {
     REPLAYOUT_ASSERT(params != nullptr);
     REPLAYOUT_ASSERT(!state.has_references());
     state.clear();  // parameters begin as their defaults, in the order that these have

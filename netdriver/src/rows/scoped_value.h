@@ -11,13 +11,13 @@ namespace replayout {
 
 /// While it lives a variable has another value.
 template <typename T>
-class ValueScope {
+class ScopedValue {
   public:
-    ValueScope(T& variable, std::type_identity_t<T> value)
+    ScopedValue(T& variable, std::type_identity_t<T> value)
         : variable_(variable), before_(std::exchange(variable, std::move(value))) {}
-    ~ValueScope() { variable_ = std::move(before_); }
-    ValueScope(const ValueScope&) = delete;
-    ValueScope& operator=(const ValueScope&) = delete;
+    ~ScopedValue() { variable_ = std::move(before_); }
+    ScopedValue(const ScopedValue&) = delete;
+    ScopedValue& operator=(const ScopedValue&) = delete;
 
   private:
     T& variable_;

@@ -4,12 +4,12 @@
 // malformed call runs.
 #pragma once
 
+#include <replayout/netdriver/calls.h>
 #include <replayout/netdriver/memory_report.h>
 #include <replayout/netdriver/net_config.h>
 #include <replayout/netdriver/net_guid_cache.h>
 #include <replayout/netdriver/net_stats.h>
 #include <replayout/netdriver/peer_log.h>
-#include <replayout/netdriver/remote_function.h>
 #include <replayout/receive_properties.h>
 #include <replayout/rep_layout.h>
 
@@ -19,7 +19,7 @@
 
 namespace replayout {
 
-class RemoteFunctionRunner {
+class CallRunner {
   public:
     enum class Outcome : std::uint8_t {
         Ran,
@@ -28,9 +28,8 @@ class RemoteFunctionRunner {
         Missing,  ///< the world has no memory of the object: nothing of the call was read
     };
 
-    RemoteFunctionRunner(const NetConfig& config, NetGUIDCache& guids, NetStats& stats,
-                         MemoryMeters& memory, bool& is_calling_out, PeerLog& peer_log,
-                         const NetTime& now);
+    CallRunner(const NetConfig& config, NetGUIDCache& guids, NetStats& stats, MemoryMeters& memory,
+               bool& is_calling_out, PeerLog& peer_log, const NetTime& now);
 
     /// The budget that decoding one call gets, by its size.
     [[nodiscard]] DecodeBudget budget_for(std::size_t payload_bytes) const noexcept;
@@ -39,14 +38,14 @@ class RemoteFunctionRunner {
     /// the game can remove. `reader` stands behind the function's index, and must end with the
     /// parameters. One call runs at a time; it may make others.
     [[nodiscard]] Outcome run(const RepFunction& function, void* object, BitReader& reader,
-                              bool is_validated, const RemoteFunctionCall& call);
+                              bool is_validated, const CurrentCall& call);
 
     /// Calls a function here, with parameters that never were bytes. From within a call, too.
     void run_here(const RepFunction& function, void* object, const void* params,
-                  const RemoteFunctionCall& call);
+                  const CurrentCall& call);
 
     /// The innermost call that runs; null where none does.
-    [[nodiscard]] const RemoteFunctionCall* current_call() const noexcept { return current_call_; }
+    [[nodiscard]] const CurrentCall* current_call() const noexcept { return current_call_; }
 
   private:
     [[nodiscard]] Outcome decode_and_call(const RepFunction& function, std::byte* object,
@@ -62,7 +61,7 @@ class RemoteFunctionRunner {
     Vector<NetGUID> unmapped_;
     PeerLog& peer_log_;
     const NetTime& now_;
-    const RemoteFunctionCall* current_call_ = nullptr;
+    const CurrentCall* current_call_ = nullptr;
 };
 
 /// The head of a call, in front of its parameters: which function it is of. False: malformed.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "packet_sender.h"
+#include "packet_stream.h"
 
 #include <algorithm>
 #include <array>
@@ -12,9 +12,9 @@ namespace replayout {
 namespace {
 
 [[nodiscard]] bool has_waiting_bunches(const ReliableSender& reliable) noexcept {
-    return !reliable.is_idle() && reliable.waiting_count(Share::Objects) +
-                                          reliable.waiting_count(Share::Messages) +
-                                          reliable.waiting_count(Share::Values) >
+    return !reliable.is_idle() && reliable.waiting_count(PacketUse::Objects) +
+                                          reliable.waiting_count(PacketUse::Messages) +
+                                          reliable.waiting_count(PacketUse::Values) >
                                       0;
 }
 
@@ -73,7 +73,7 @@ std::uint64_t send_burst(Transport& transport, PeerId peer, PacketHeader header,
 
 }  // namespace
 
-PacketSender::Settings PacketSender::Settings::of(const NetConfig& config, PeerId peer,
+PacketStream::Settings PacketStream::Settings::of(const NetConfig& config, PeerId peer,
                                                   std::uint16_t session) noexcept {
     return {.peer = peer,
             .session = session,
@@ -85,7 +85,7 @@ PacketSender::Settings PacketSender::Settings::of(const NetConfig& config, PeerI
             .lost_packets_per_second_max = config.lost_packets_per_second_max};
 }
 
-PacketSender::PacketSender(const Settings& settings, Transport& transport, NetStats& stats,
+PacketStream::PacketStream(const Settings& settings, Transport& transport, NetStats& stats,
                            MemoryResource* resource)
     : peer_(settings.peer),
       transport_(transport),
@@ -102,33 +102,33 @@ PacketSender::PacketSender(const Settings& settings, Transport& transport, NetSt
       opens_(resource),
       builder_(settings.packet_bytes_max) {}
 
-void PacketSender::drop_content() {
+void PacketStream::drop_content() {
     REPLAYOUT_ASSERT(builder_.is_empty());
     sent_.drop_content();
     reliable_.keep_control_only();
 }
 
-bool PacketSender::may_begin_packet(Share share) const noexcept {
-    return bandwidth_.may_begin(share) && sent_.packets_for(share) > 0;
+bool PacketStream::may_begin_packet(PacketUse use) const noexcept {
+    return bandwidth_.may_begin(use) && sent_.packets_for(use) > 0;
 }
 
-std::uint32_t PacketSender::value_room() const noexcept {
+std::uint32_t PacketStream::value_room() const noexcept {
     const std::uint32_t room =
-        std::min(sent_.packets_for(Share::Values), bandwidth_.packets_left_for_values());
-    return room - std::min(room, reliable_.waiting_count(Share::Values));
+        std::min(sent_.packets_for(PacketUse::Values), bandwidth_.packets_left_for_values());
+    return room - std::min(room, reliable_.waiting_count(PacketUse::Values));
 }
 
-bool PacketSender::make_room_for_bunch(Share share, std::size_t bytes) {
+bool PacketStream::make_room_for_bunch(PacketUse use, std::size_t bytes) {
     if (!builder_.is_empty() && builder_.bytes_left() < bytes) {
         flush_full();
     }
-    return can_write(share);
+    return can_write(use);
 }
 
-void PacketSender::write_bunch(Share share) {
-    const OutBunch& bunch = reliable_.next(share);
-    begin_packet(share);
-    if (share == Share::Values) {
+void PacketStream::write_bunch(PacketUse use) {
+    const OutBunch& bunch = reliable_.next(use);
+    begin_packet(use);
+    if (use == PacketUse::Values) {
         turns_.value_written();
     }
     stats_.bunches_resent += bunch.was_sent ? 1 : 0;
@@ -141,19 +141,19 @@ void PacketSender::write_bunch(Share share) {
         bunch.tag.object_index, {}, sent_.bunch_count(), offset, builder_.bunch_bytes() - offset,
         bunch.was_sent};
     const bool is_open = bunch.tag.kind == BunchTag::Kind::Open;
-    open.name = reliable_.sent(share);
+    open.name = reliable_.sent(use);
     if (is_open) {
         opens_.add(open);
     }
     note_bunch(open.name);
 }
 
-void PacketSender::note_bunch(const SentBunch& name) {
+void PacketStream::note_bunch(const SentBunch& name) {
     ++stats_.bunches_sent;
     sent_.add_bunch(name);
 }
 
-void PacketSender::take_out_opens() noexcept {
+void PacketStream::take_out_opens() noexcept {
     opens_.for_each_unfollowed([this](const CarriedOpens::Open& open) {
         builder_.remove_bunch(open.offset, open.bytes);
         reliable_.unsend(open.name, open.was_sent);
@@ -164,17 +164,17 @@ void PacketSender::take_out_opens() noexcept {
     opens_.clear();
 }
 
-void PacketSender::flush_full_before(ObjectIndex object_index) {
+void PacketStream::flush_full_before(ObjectIndex object_index) {
     const std::optional<CarriedOpens::Open> open = opens_.find_unfollowed(object_index);
     flush_full();
-    if (open.has_value() && may_begin_packet(Share::Objects)) {
+    if (open.has_value() && may_begin_packet(PacketUse::Objects)) {
         write_taken_out(open->name);
     }
 }
 
-void PacketSender::write_taken_out(const SentBunch& name) {
+void PacketStream::write_taken_out(const SentBunch& name) {
     const OutBunch& bunch = reliable_.resend(name);
-    begin_packet(Share::Objects);
+    begin_packet(PacketUse::Objects);
     const std::size_t offset = builder_.bunch_bytes();
     const bool was_sent = bunch.was_sent;
     const bool is_added =
@@ -187,32 +187,32 @@ void PacketSender::write_taken_out(const SentBunch& name) {
     note_bunch(name);
 }
 
-std::optional<ObjectIndex> PacketSender::write_lost_open() {
-    if (!has_lost_opens() || !reliable_.may_send(Share::Objects)) {
+std::optional<ObjectIndex> PacketStream::write_lost_open() {
+    if (!has_lost_opens() || !reliable_.may_send(PacketUse::Objects)) {
         return std::nullopt;
     }
-    const OutBunch& bunch = reliable_.next(Share::Objects);
+    const OutBunch& bunch = reliable_.next(PacketUse::Objects);
     const ObjectIndex object_index = bunch.tag.object_index;
-    if (!make_room_for_bunch(Share::Objects,
+    if (!make_room_for_bunch(PacketUse::Objects,
                              bunch_header_bytes(bunch.header) + bunch.payload.size())) {
         return std::nullopt;
     }
-    write_bunch(Share::Objects);
+    write_bunch(PacketUse::Objects);
     return object_index;
 }
 
-bool PacketSender::write_bunches(Share share) {
-    while (reliable_.may_send(share)) {
-        const OutBunch& bunch = reliable_.next(share);
-        if (!make_room_for_bunch(share, bunch_header_bytes(bunch.header) + bunch.payload.size())) {
+bool PacketStream::write_bunches(PacketUse use) {
+    while (reliable_.may_send(use)) {
+        const OutBunch& bunch = reliable_.next(use);
+        if (!make_room_for_bunch(use, bunch_header_bytes(bunch.header) + bunch.payload.size())) {
             return false;
         }
-        write_bunch(share);
+        write_bunch(use);
     }
     return true;
 }
 
-bool PacketSender::write_call(const CallPart& part) {
+bool PacketStream::write_call(const CallPart& part) {
     if (!builder_.add_bunch(part.header, part.payload)) {
         return false;
     }
@@ -227,14 +227,14 @@ bool PacketSender::write_call(const CallPart& part) {
     return true;
 }
 
-bool PacketSender::write_parts_ahead(RemoteFunctionSender& calls, OutgoingCall& call) {
+bool PacketStream::write_parts_ahead(CallQueue& calls, OutgoingCall& call) {
     for (std::optional<CallPart> part = calls.next_part(call); part.has_value() && !part->is_last;
          part = calls.next_part(call)) {
-        if (!make_room_for_bunch(Share::Values, call_header_bytes_max + part->payload.size())) {
+        if (!make_room_for_bunch(PacketUse::Values, call_header_bytes_max + part->payload.size())) {
             turns_.calls_found_no_room();
             return false;
         }
-        begin_packet(Share::Values);
+        begin_packet(PacketUse::Values);
         const bool is_written = write_call(*part);
         REPLAYOUT_ASSERT(is_written);
         (void)is_written;
@@ -243,30 +243,30 @@ bool PacketSender::write_parts_ahead(RemoteFunctionSender& calls, OutgoingCall& 
     return true;
 }
 
-bool PacketSender::write_messages() {
+bool PacketStream::write_messages() {
     if (!bandwidth_.is_capped() && !has_waiting_bunches(reliable_)) {
         return true;  // in most flushes
     }
     bandwidth_.refresh_wanted();
-    (void)write_bunches(Share::Messages);
+    (void)write_bunches(PacketUse::Messages);
     return !has_lost_opens();
 }
 
-bool PacketSender::write_unsent_bunches() {
+bool PacketStream::write_unsent_bunches() {
     if (!bandwidth_.is_capped() && !has_waiting_bunches(reliable_)) {
         return true;
     }
     (void)write_messages();
-    (void)write_bunches(Share::Values);
+    (void)write_bunches(PacketUse::Values);
     return !has_lost_opens();
 }
 
-bool PacketSender::write_first_bunches(bool do_values_wait) {
+bool PacketStream::write_first_bunches(bool do_values_wait) {
     turns_.begin_flush(do_values_wait, reliable_);
     return turns_.are_calls_first() ? write_messages() : write_unsent_bunches();
 }
 
-void PacketSender::flush(NetTime now) {
+void PacketStream::flush(NetTime now) {
     now_ = now;
     if (opens_.has_unfollowed()) {
         take_out_opens();
@@ -276,26 +276,26 @@ void PacketSender::flush(NetTime now) {
     }
 }
 
-void PacketSender::send_empty(NetTime now, bool ack_requested) {
+void PacketStream::send_empty(NetTime now, bool ack_requested) {
     REPLAYOUT_ASSERT(builder_.is_empty() && sent_.notify().can_probe());
     now_ = now;
     send_packet(ack_requested);
 }
 
-void PacketSender::send_packet(bool ack_requested) {
+void PacketStream::send_packet(bool ack_requested) {
     PacketHeader header = sent_.notify().next_header();
     header.has_bunches = builder_.has_bunches();
     header.ack_requested = ack_requested;
     const std::span<const std::byte> datagram = builder_.finish(header);
     const std::size_t size = datagram.size();
     const bool has_content = !builder_.is_empty();
-    const std::uint64_t sequence = sent_.commit(header, open_share_, has_content, now_);
+    const std::uint64_t sequence = sent_.commit(header, open_use_, has_content, now_);
     if (has_content) {
         bandwidth_.sent(open_budget_share_, sequence, size);
     } else {
         bandwidth_.empty_sent(size);
     }
-    open_share_ = Share::Objects;
+    open_use_ = PacketUse::Objects;
     open_budget_share_ = bandwidth_.objects_share();
     opens_.clear();
     ++packets_finished_;
@@ -308,12 +308,12 @@ void PacketSender::send_packet(bool ack_requested) {
     builder_.reset();
 }
 
-std::uint32_t PacketSender::send_bundles(BundleRun& run, std::uint32_t begin, std::uint32_t end,
+std::uint32_t PacketStream::send_bundles(BundleRun& run, std::uint32_t begin, std::uint32_t end,
                                          std::span<std::byte> bytes, bool are_accounted) {
     REPLAYOUT_ASSERT(builder_.is_empty() && !bandwidth_.is_capped() && begin <= end);
     const std::uint32_t first = run.packet_begin(begin);
     const std::uint32_t count =
-        affordable_count(run, begin, std::min(end - begin, sent_.packets_for(Share::Objects)),
+        affordable_count(run, begin, std::min(end - begin, sent_.packets_for(PacketUse::Objects)),
                          sent_.window().fate_cost(), are_accounted);
     if (count == 0) {
         return first;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "packet_sender.h"
+#include "packet_stream.h"
 
 #include <array>
 #include <cstddef>
@@ -38,7 +38,7 @@ class Line {
         call.payload = std::span(bytes_).first(1'000);
         call.header.payload_bytes = 1'000;
         call.is_last = true;
-        packets.begin_packet(Share::Messages);
+        packets.begin_packet(PacketUse::Messages);
         REQUIRE(packets.write_call(call));
         packets.flush_full();
     }
@@ -79,12 +79,12 @@ class Line {
     NetStats stats_;
 
   public:
-    PacketSender packets;
+    PacketStream packets;
 };
 
 }  // namespace
 
-TEST_CASE("PacketSender: objects leave a value its share in a flush in which calls go first, too") {
+TEST_CASE("PacketStream: objects leave a value its share in a flush in which calls go first, too") {
     for (const bool are_calls_first : {false, true}) {
         Line line;
         // Values had their turn, and calls found no room then.
@@ -107,7 +107,7 @@ TEST_CASE("PacketSender: objects leave a value its share in a flush in which cal
             line.packets.turns().calls_found_no_room();
         }
         line.packets.flush_full();
-        REQUIRE_FALSE(line.packets.can_write(Share::Values));
+        REQUIRE_FALSE(line.packets.can_write(PacketUse::Values));
         line.begin_flush(1'100);
         const std::uint64_t before = line.packets.open_packet_number();
         CHECK_FALSE(line.write_opens());
@@ -115,11 +115,11 @@ TEST_CASE("PacketSender: objects leave a value its share in a flush in which cal
         line.packets.flush_full();
         // Two packets of opens, and the value's.
         CHECK(line.packets.open_packet_number() == before + (are_calls_first ? 2 : 3));
-        CHECK(line.packets.can_write(Share::Values) == are_calls_first);
+        CHECK(line.packets.can_write(PacketUse::Values) == are_calls_first);
     }
 }
 
-TEST_CASE("PacketSender: values and calls take turns, and a turn without room is none") {
+TEST_CASE("PacketStream: values and calls take turns, and a turn without room is none") {
     Line line;
     line.begin_flush(1'000);
     CHECK(line.packets.write_first_bunches(false));
@@ -137,14 +137,14 @@ TEST_CASE("PacketSender: values and calls take turns, and a turn without room is
         line.packets.turns().calls_found_no_room();
         line.begin_flush(1'300);
         CHECK(line.packets.write_first_bunches(false));
-        CHECK(line.packets.reliable().waiting_count(Share::Values) == 0);
+        CHECK(line.packets.reliable().waiting_count(PacketUse::Values) == 0);
     }
     SECTION("all calls found room, so values go first") {
         CHECK(line.packets.write_first_bunches(false));
         line.queue_value(0, 10);
         line.begin_flush(1'200);
         CHECK(line.packets.write_first_bunches(true));
-        CHECK(line.packets.reliable().waiting_count(Share::Values) == 0);
+        CHECK(line.packets.reliable().waiting_count(PacketUse::Values) == 0);
         line.packets.turns().calls_found_no_room();
         line.begin_flush(1'300);
         CHECK(line.packets.write_first_bunches(true));

@@ -20,8 +20,8 @@
 #include <replayout/handle.h>
 #include <replayout/net_guid.h>
 #include <replayout/netdriver/bunch.h>
+#include <replayout/netdriver/calls.h>
 #include <replayout/netdriver/net_config.h>
-#include <replayout/netdriver/remote_function.h>
 #include <replayout/netdriver/time.h>
 #include <replayout/reflection/memory.h>
 #include <replayout/sending_rep_state.h>
@@ -111,13 +111,13 @@ struct OutgoingCall {
 /// The largest call that may be sent to who takes so much. What fits into a packet always may.
 [[nodiscard]] std::size_t largest_call_bytes(const ReceiveLimits& limits) noexcept;
 
-class RemoteFunctionSender {
+class CallQueue {
   public:
     using Calls = std::pmr::list<OutgoingCall>;
 
     /// `limits` are those of the other end; `first_sequence` is that of the calls of each channel.
-    RemoteFunctionSender(const NetConfig& config, const ReceiveLimits& limits,
-                         std::uint16_t first_sequence, MemoryResource* resource);
+    CallQueue(const NetConfig& config, const ReceiveLimits& limits, std::uint16_t first_sequence,
+              MemoryResource* resource);
 
     /// Before anything is sent. True: reliable calls were refused since the last time, and none was
     /// taken for NetConfig::calls_full_timeout_ms, or the oldest has waited for so long; with 0
@@ -167,7 +167,7 @@ class RemoteFunctionSender {
     [[nodiscard]] bool is_idle() const noexcept { return calls_.empty(); }
     /// Any waits to be sent of which that share is to send next: Values parts that go ahead,
     /// Messages all else. O(calls).
-    [[nodiscard]] bool has_unsent(Share share) const noexcept;
+    [[nodiscard]] bool has_unsent(PacketUse use) const noexcept;
 
     /// What of it goes out next, the first that is not under way; nothing: all of it is.
     [[nodiscard]] std::optional<CallPart> next_part(const OutgoingCall& call) const noexcept;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// BunchRow against a map, which it is cheaper than.
-#include "bunch_row.h"
+// BunchQueue against a map, which it is cheaper than.
+#include "bunch_queue.h"
 
 #include <array>
 #include <cstddef>
@@ -128,14 +128,14 @@ class ComparedRow {
 
     SeededRandom random_;
     BunchPool pool_;
-    BunchRow row_;
+    BunchQueue row_;
     std::map<BunchOrder, Entry> model_;
     BunchOrder last_{100};
 };
 
 }  // namespace
 
-TEST_CASE("Bunch row: it answers as a map does", "[netdriver][bunch_row][random]") {
+TEST_CASE("Bunch row: it answers as a map does", "[netdriver][bunch_queue][random]") {
     for (const std::uint64_t seed : seed_range(run_seed() % 1'000'000 + 1, 40)) {
         INFO("REPLAYOUT_SEED=" << seed);
         ComparedRow row(seed);
@@ -146,10 +146,10 @@ TEST_CASE("Bunch row: it answers as a map does", "[netdriver][bunch_row][random]
 }
 
 TEST_CASE("Bunch row: bunches that leave after one that stays leave no memory taken",
-          "[netdriver][bunch_row]") {
+          "[netdriver][bunch_queue]") {
     CountingResource resource;
     BunchPool pool(&resource);
-    BunchRow row(pool, &resource);
+    BunchQueue row(pool, &resource);
     row.push_back(BunchOrder{1}, pool.make({}, {}, {}, 0));
     for (std::uint64_t order = 2; order < 100; ++order) {
         row.push_back(BunchOrder{order}, pool.make({}, {}, {}, 0));

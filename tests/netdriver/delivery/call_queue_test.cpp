@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "remote_function_sender.h"
+#include "call_queue.h"
 
 #include <array>
 #include <cstddef>
@@ -15,13 +15,13 @@
 
 namespace replayout::test {
 
-TEST_CASE("RemoteFunctionSender: what waits is for messages, parts that go ahead are for values") {
+TEST_CASE("CallQueue: what waits is for messages, parts that go ahead are for values") {
     const NetConfig config;
-    RemoteFunctionSender calls(config, ReceiveLimits::of_server(config), 1,
-                               std::pmr::new_delete_resource());
+    CallQueue calls(config, ReceiveLimits::of_server(config), 1, std::pmr::new_delete_resource());
     const std::array<std::byte, 3'000> bytes{};
     const auto waiting = [&] {
-        return std::array{calls.has_unsent(Share::Messages), calls.has_unsent(Share::Values)};
+        return std::array{calls.has_unsent(PacketUse::Messages),
+                          calls.has_unsent(PacketUse::Values)};
     };
     CHECK(waiting() == std::array{false, false});
     OutgoingCall& large = calls.add(ChannelIndex{1}, FunctionIndex{0}, true, bytes);
@@ -46,14 +46,14 @@ TEST_CASE("RemoteFunctionSender: what waits is for messages, parts that go ahead
     CHECK(waiting() == std::array{true, false});
 }
 
-TEST_CASE("RemoteFunctionSender: a call goes when it and all before it on its channel arrived") {
+TEST_CASE("CallQueue: a call goes when it and all before it on its channel arrived") {
     const std::array<std::byte, 8> bytes{};
     for (std::uint64_t seed = 1; seed <= 100; ++seed) {
         INFO("seed " << seed);
         SeededRandom random(seed);
         const NetConfig config;
-        RemoteFunctionSender calls(config, ReceiveLimits::of_server(config), 1,
-                                   std::pmr::new_delete_resource());
+        CallQueue calls(config, ReceiveLimits::of_server(config), 1,
+                        std::pmr::new_delete_resource());
         struct Made {
             SentCall name;
             std::uint32_t channel = 0;
@@ -128,12 +128,11 @@ TEST_CASE("RemoteFunctionSender: a call goes when it and all before it on its ch
     }
 }
 
-TEST_CASE("RemoteFunctionSender: stalled is who was refused calls, and took none for too long") {
+TEST_CASE("CallQueue: stalled is who was refused calls, and took none for too long") {
     NetConfig config;
     config.calls_waiting_max = 2;
     config.calls_full_timeout_ms = 100;
-    RemoteFunctionSender calls(config, ReceiveLimits::of_server(config), 1,
-                               std::pmr::new_delete_resource());
+    CallQueue calls(config, ReceiveLimits::of_server(config), 1, std::pmr::new_delete_resource());
     const std::array<std::byte, 8> bytes{};
     const auto flush = [&](std::int64_t now_ms) {
         return calls.begin_flush(NetTime::from_milliseconds(now_ms));

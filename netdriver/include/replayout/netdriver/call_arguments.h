@@ -4,7 +4,7 @@
 // with parameters of another type is refused, and their memory is not read.
 //
 //     driver.call_function(id, "server_fire", &order);                      // a C++ struct
-//     driver.call_function(id, "server_fire", CallParams(memory, type));    // a script's
+//     driver.call_function(id, "server_fire", CallArguments(memory, type));    // a script's
 //     driver.call_function(id, "server_reload");                            // none
 #pragma once
 
@@ -16,20 +16,20 @@
 
 namespace replayout {
 
-class CallParams {
+class CallArguments {
   public:
-    CallParams() = default;
-    CallParams(std::nullptr_t) noexcept {}
+    CallArguments() = default;
+    CallArguments(std::nullptr_t) noexcept {}
     /// `T` is the registered type itself, and not one derived from it. Null: no parameters.
     template <typename T>
-    requires std::is_object_v<T> CallParams(const T* params)
+    requires std::is_object_v<T> CallArguments(const T* params)
     noexcept : memory_(params), key_(type_key_of<T>()) {}
     /// A pointer alone does not tell its type: pass the type too.
-    CallParams(const void*) = delete;
+    CallArguments(const void*) = delete;
     /// `memory` is an object of `type`; both null: no parameters. For types that were described
     /// without a C++ type, and for callers in another shared library than the one that registered
     /// the type (type_key.h).
-    CallParams(const void* memory, const Type* type) noexcept
+    CallArguments(const void* memory, const Type* type) noexcept
         : memory_(memory), type_(type), key_(type != nullptr ? type->key() : TypeKey()) {}
 
     [[nodiscard]] const void* memory() const noexcept { return memory_; }

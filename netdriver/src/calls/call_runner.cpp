@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "remote_function_runner.h"
+#include "call_runner.h"
 
-#include <replayout/rpc_parameters.h>
+#include <replayout/call_parameters.h>
 
 #include <algorithm>
 #include <string>
 
 #include "message_budget.h"
-#include "value_scope.h"
+#include "scoped_value.h"
 
 namespace replayout {
 
@@ -22,10 +22,9 @@ constexpr std::uint64_t call_array_steps_per_byte = 16;  // beside those of a me
 
 }  // namespace
 
-RemoteFunctionRunner::RemoteFunctionRunner(const NetConfig& config, NetGUIDCache& guids,
-                                           NetStats& stats, MemoryMeters& memory,
-                                           bool& is_calling_out, PeerLog& peer_log,
-                                           const NetTime& now)
+CallRunner::CallRunner(const NetConfig& config, NetGUIDCache& guids, NetStats& stats,
+                       MemoryMeters& memory, bool& is_calling_out, PeerLog& peer_log,
+                       const NetTime& now)
     : config_(config),
       guids_(guids),
       stats_(stats),
@@ -36,7 +35,7 @@ RemoteFunctionRunner::RemoteFunctionRunner(const NetConfig& config, NetGUIDCache
       peer_log_(peer_log),
       now_(now) {}
 
-DecodeBudget RemoteFunctionRunner::budget_for(std::size_t payload_bytes) const noexcept {
+DecodeBudget CallRunner::budget_for(std::size_t payload_bytes) const noexcept {
     DecodeBudget budget = message_budget(config_, payload_bytes);
     budget.allocation_bytes = std::min<std::uint64_t>(
         config_.decode_allocation_bytes_max, call_allocation_bytes + budget.allocation_bytes);
@@ -57,15 +56,14 @@ bool read_call_head(BitReader& reader, std::span<const RepFunction> functions,
     return !reader.failed();
 }
 
-RemoteFunctionRunner::Outcome RemoteFunctionRunner::run(const RepFunction& function, void* object,
-                                                        BitReader& reader, bool is_validated,
-                                                        const RemoteFunctionCall& call) {
+CallRunner::Outcome CallRunner::run(const RepFunction& function, void* object, BitReader& reader,
+                                    bool is_validated, const CurrentCall& call) {
     REPLAYOUT_EXPECT(object != nullptr, Outcome::Missing,
                      "a call of \"%s\" is dropped: object_memory() of the world is null for handle "
                      "%llu: remove an object, or let the driver despawn it, before its memory goes",
                      function.function->name.c_str(),
                      static_cast<unsigned long long>(call.object.value));
-    const ValueScope running(current_call_, &call);
+    const ScopedValue running(current_call_, &call);
     std::byte* const self = static_cast<std::byte*>(object) + function.object_offset;
     if (function.parameters == nullptr) {
         return decode_and_call(function, self, nullptr, reader, is_validated);
@@ -79,8 +77,8 @@ RemoteFunctionRunner::Outcome RemoteFunctionRunner::run(const RepFunction& funct
     return outcome;
 }
 
-void RemoteFunctionRunner::run_here(const RepFunction& function, void* object, const void* params,
-                                    const RemoteFunctionCall& call) {
+void CallRunner::run_here(const RepFunction& function, void* object, const void* params,
+                          const CurrentCall& call) {
     const FunctionThunk& thunk = function.function->thunk;
     if (thunk) {
         REPLAYOUT_EXPECT(object != nullptr, void(),
@@ -89,15 +87,14 @@ void RemoteFunctionRunner::run_here(const RepFunction& function, void* object, c
                          "goes",
                          function.function->name.c_str(),
                          static_cast<unsigned long long>(call.object.value));
-        const ValueScope running(current_call_, &call);
+        const ScopedValue running(current_call_, &call);
         thunk.call(static_cast<std::byte*>(object) + function.object_offset, params, thunk.context);
     }
 }
 
-RemoteFunctionRunner::Outcome RemoteFunctionRunner::decode_and_call(const RepFunction& function,
-                                                                    std::byte* object, void* params,
-                                                                    BitReader& reader,
-                                                                    bool is_validated) {
+CallRunner::Outcome CallRunner::decode_and_call(const RepFunction& function, std::byte* object,
+                                                void* params, BitReader& reader,
+                                                bool is_validated) {
     if (params != nullptr) {
         ReceivingRepState references(&memory_);
         ReceiveContext context{guids_, scratch_, config_.references_per_object_max};
@@ -106,8 +103,8 @@ RemoteFunctionRunner::Outcome RemoteFunctionRunner::decode_and_call(const RepFun
         context.failure = &failure;
         // An object that is not here is null: whoever called waited for those that are to come.
         unmapped_.clear();
-        const bool is_read = receive_rpc_parameters(*function.parameters, reader, params,
-                                                    references, unmapped_, context);
+        const bool is_read = receive_call_parameters(*function.parameters, reader, params,
+                                                     references, unmapped_, context);
         stats_.values_refused += context.values_refused;
         stats_.values_failed += context.values_failed;
         stats_.values_unmapped += context.values_unmapped;
@@ -120,7 +117,7 @@ RemoteFunctionRunner::Outcome RemoteFunctionRunner::decode_and_call(const RepFun
     } else if (reader.failed() || reader.bits_left() != 0) {
         return Outcome::Malformed;
     }
-    const ValueScope calls_allowed(is_calling_out_, false);
+    const ScopedValue calls_allowed(is_calling_out_, false);
     const FunctionThunk& thunk = function.function->thunk;
     if (is_validated && thunk.validate != nullptr &&
         !thunk.validate(object, params, thunk.context)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "remote_function_encoder.h"
+#include "call_encoder.h"
 
 #include <replayout/reflection/diagnostics.h>
 
@@ -7,15 +7,15 @@ namespace replayout {
 
 namespace {
 
-[[nodiscard]] CallResult to_result(RpcParametersStatus status) noexcept {
+[[nodiscard]] CallResult to_result(CallParametersStatus status) noexcept {
     switch (status) {
-        case RpcParametersStatus::Ok:
+        case CallParametersStatus::Ok:
             return CallResult::Sent;
-        case RpcParametersStatus::ValueOverLimit:
+        case CallParametersStatus::ValueOverLimit:
             return CallResult::ValueOverLimit;
-        case RpcParametersStatus::SerializeFailed:
+        case CallParametersStatus::SerializeFailed:
             return CallResult::SerializeFailed;
-        case RpcParametersStatus::DoesNotFit:
+        case CallParametersStatus::DoesNotFit:
             break;
     }
     return CallResult::TooLarge;
@@ -23,9 +23,8 @@ namespace {
 
 }  // namespace
 
-CallResult RemoteFunctionEncoder::set(const RepLayout& layout, FunctionIndex function,
-                                      const void* params, PackageMap& package_map,
-                                      ReplicationCounters& counters) {
+CallResult CallEncoder::set(const RepLayout& layout, FunctionIndex function, const void* params,
+                            PackageMap& package_map, ReplicationCounters& counters) {
     const RepFunction& called = layout.functions()[function.value];
     REPLAYOUT_ASSERT((params != nullptr) == (called.parameters != nullptr));
     called_ = called.function;
@@ -41,11 +40,10 @@ CallResult RemoteFunctionEncoder::set(const RepLayout& layout, FunctionIndex fun
     return to_result(current_->set(params, package_map, counters));
 }
 
-RpcParametersStatus RemoteFunctionEncoder::write_into(std::span<std::byte> room,
-                                                      SendContext& context) {
+CallParametersStatus CallEncoder::write_into(std::span<std::byte> room, SendContext& context) {
     BitWriter writer{room};
     writer.write_packed_uint(function_.value);
-    RpcParametersStatus status = RpcParametersStatus::Ok;
+    CallParametersStatus status = CallParametersStatus::Ok;
     if (current_ != nullptr) {
         status = current_->write(writer, context);
     }
@@ -53,18 +51,18 @@ RpcParametersStatus RemoteFunctionEncoder::write_into(std::span<std::byte> room,
     return status;
 }
 
-CallResult RemoteFunctionEncoder::write(SendContext& context) {
-    RpcParametersStatus status = RpcParametersStatus::DoesNotFit;
+CallResult CallEncoder::write(SendContext& context) {
+    CallParametersStatus status = CallParametersStatus::DoesNotFit;
     if (!is_large_) {
         status = write_into(std::span<std::byte>(bytes_).first(packet_call_bytes_), context);
         is_large_ =
-            status == RpcParametersStatus::DoesNotFit && call_bytes_max_ > packet_call_bytes_;
+            status == CallParametersStatus::DoesNotFit && call_bytes_max_ > packet_call_bytes_;
     }
     if (is_large_) {
         large_bytes_.resize(call_bytes_max_);
         status = write_into({large_bytes_.data(), large_bytes_.size()}, context);
     }
-    if (status == RpcParametersStatus::SerializeFailed) {
+    if (status == CallParametersStatus::SerializeFailed) {
         log(LogLevel::Error, "a call of \"" + called_->name +
                                  "\" is refused, because a net_serialize of its parameters failed");
     }

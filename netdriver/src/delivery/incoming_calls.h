@@ -23,12 +23,12 @@ struct DueCall {
     std::span<const std::byte> payload;  ///< on loan until the next bunch
 };
 
-class RemoteFunctionReceiver final : private ReliableMessageHandler {
+class IncomingCalls final : private ReliableMessageHandler {
   public:
     /// Calls come on `channels_max` channels at most that are open at a time. `now` and `pool` as
     /// in ReliableAccount.
-    RemoteFunctionReceiver(const ReceiveLimits& limits, const NetTime& now, WaitingPool* pool,
-                           std::uint32_t channels_max, MemoryResource* resource);
+    IncomingCalls(const ReceiveLimits& limits, const NetTime& now, WaitingPool* pool,
+                  std::uint32_t channels_max, MemoryResource* resource);
 
     /// A bunch with a call, on a channel that is open. Anything but None ends the connection.
     [[nodiscard]] CloseReason receive(const BunchHeader& header,

@@ -17,11 +17,11 @@
 
 #include "bandwidth_shares.h"
 #include "bundle_run.h"
+#include "call_queue.h"
 #include "call_turns.h"
 #include "carried_opens.h"
 #include "packet_builder.h"
 #include "reliable_sender.h"
-#include "remote_function_sender.h"
 #include "sent_packets.h"
 
 #include <cstddef>
@@ -31,7 +31,7 @@
 
 namespace replayout {
 
-class PacketSender final {
+class PacketStream final {
   public:
     struct Settings {
         PeerId peer;
@@ -49,10 +49,10 @@ class PacketSender final {
                                          std::uint16_t session) noexcept;
     };
 
-    PacketSender(const Settings& settings, Transport& transport, NetStats& stats,
+    PacketStream(const Settings& settings, Transport& transport, NetStats& stats,
                  MemoryResource* resource);
-    PacketSender(const PacketSender&) = delete;
-    PacketSender& operator=(const PacketSender&) = delete;
+    PacketStream(const PacketStream&) = delete;
+    PacketStream& operator=(const PacketStream&) = delete;
 
     // The parts.
 
@@ -93,8 +93,8 @@ class PacketSender final {
 
     /// Returns whether anything more can be written: a packet is open, or there is room for one of
     /// that share.
-    [[nodiscard]] bool can_write(Share share = Share::Objects) const noexcept {
-        return !builder_.is_empty() || may_begin_packet(share);
+    [[nodiscard]] bool can_write(PacketUse use = PacketUse::Objects) const noexcept {
+        return !builder_.is_empty() || may_begin_packet(use);
     }
     /// Returns how many fragments of values may go out now, after those that wait; under a cap by
     /// what a packet holds at most.
@@ -102,25 +102,25 @@ class PacketSender final {
     /// Returns whether the first fragment of a value of so many bytes may go out, and the other end
     /// has room for the value.
     [[nodiscard]] bool has_room_for_value(std::size_t bytes) const noexcept {
-        return value_room() > 0 && reliable_.has_room_behind_unsent(Share::Values, bytes);
+        return value_room() > 0 && reliable_.has_room_behind_unsent(PacketUse::Values, bytes);
     }
     /// Returns whether a bunch of so many bytes, header included, can be written now; the packet
     /// that has no room for it is sent.
-    [[nodiscard]] bool make_room_for_bunch(Share share, std::size_t bytes);
+    [[nodiscard]] bool make_room_for_bunch(PacketUse use, std::size_t bytes);
 
     // The open packet.
 
-    /// A packet that is begun now counts for `share`.
-    void begin_packet(Share share) noexcept {
+    /// A packet that is begun now counts for `use`.
+    void begin_packet(PacketUse use) noexcept {
         if (builder_.is_empty()) {
-            open_share_ = share;
-            open_budget_share_ = bandwidth_.share_of(share);
+            open_use_ = use;
+            open_budget_share_ = bandwidth_.share_of(use);
         }
     }
     /// A packet of objects that begins now is paid for by State, or by Joins.
     void set_objects_share(BudgetShare share) noexcept {
         bandwidth_.set_objects_share(share);
-        begin_packet(Share::Objects);
+        begin_packet(PacketUse::Objects);
     }
     /// Names the open packet: packets before it have lower numbers.
     [[nodiscard]] std::uint64_t open_packet_number() const noexcept { return packets_finished_; }
@@ -139,11 +139,11 @@ class PacketSender final {
     /// wait for these. `do_values_wait`: there are values of which no part is here yet.
     [[nodiscard]] bool write_first_bunches(bool do_values_wait);
     /// Writes the open that was just queued. Requires room for it, and that no open waits.
-    void write_open() { write_bunch(Share::Objects); }
+    void write_open() { write_bunch(PacketUse::Objects); }
     /// Returns whether an open waits to go out again, alone or with others: nothing else of objects
     /// may go out before it.
     [[nodiscard]] bool has_lost_opens() const noexcept {
-        return reliable_.waiting_count(Share::Objects) > 0;
+        return reliable_.waiting_count(PacketUse::Objects) > 0;
     }
     /// Writes the next of the lost opens. Returns its object, whose block is to follow at once;
     /// nothing: there is no room, or no such open.
@@ -156,7 +156,7 @@ class PacketSender final {
     [[nodiscard]] bool write_call(const CallPart& part);
     /// Writes all parts of a call but the last that are to be sent, into as many packets as their
     /// share has room for. False: no room is left.
-    [[nodiscard]] bool write_parts_ahead(RemoteFunctionSender& calls, OutgoingCall& call);
+    [[nodiscard]] bool write_parts_ahead(CallQueue& calls, OutgoingCall& call);
 
     // Sending.
 
@@ -187,11 +187,11 @@ class PacketSender final {
     [[nodiscard]] bool has_sent() const noexcept { return has_sent_; }
 
   private:
-    [[nodiscard]] bool may_begin_packet(Share share) const noexcept;
+    [[nodiscard]] bool may_begin_packet(PacketUse use) const noexcept;
     [[nodiscard]] bool write_messages();
     /// Writes the bunches of a row, into the open packet and the next. False: no packet is left.
-    [[nodiscard]] bool write_bunches(Share share);
-    void write_bunch(Share share);
+    [[nodiscard]] bool write_bunches(PacketUse use);
+    void write_bunch(PacketUse use);
     /// Writes an open that was just taken out of a packet.
     void write_taken_out(const SentBunch& name);
     /// That bunch is in the open packet.
@@ -209,7 +209,7 @@ class PacketSender final {
     std::uint64_t packets_finished_ = 0;
     std::uint64_t bytes_finished_ = 0;  // of these
     std::uint16_t first_sequence_;
-    Share open_share_ = Share::Objects;  // of the open packet
+    PacketUse open_use_ = PacketUse::Objects;  // of the open packet
     BudgetShare open_budget_share_ = BudgetShare::State;
     bool has_sent_ = false;
     CallTurns turns_;

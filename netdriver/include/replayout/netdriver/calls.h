@@ -14,7 +14,7 @@
 namespace replayout {
 
 /// A call that runs, see NetDriver::current_call().
-struct RemoteFunctionCall {
+struct CurrentCall {
     ObjectHandle object;
     NetObjectId id;  ///< the object's; on a client no object, generation 0
     PeerId caller;   ///< who called; 0: this side itself
@@ -69,7 +69,7 @@ enum class CallProgress : std::uint8_t {
 /// a packet, which goes reliably, in order with reliable ones. A queued one stands behind all that
 /// are not, its repeats are limited (NetConfig::queued_calls_per_function_max), and the block of
 /// its object goes before it in the same packet.
-enum class RemoteFunctionSendPolicy : std::uint8_t {
+enum class CallSendPolicy : std::uint8_t {
     Default,     ///< queued
     ForceSend,   ///< not queued
     ForceQueue,  ///< queued, also an unreliable function of one client

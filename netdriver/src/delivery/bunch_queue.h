@@ -21,17 +21,17 @@
 
 namespace replayout {
 
-class BunchRow {
+class BunchQueue {
   public:
     using BunchPtr = BunchPool::BunchPtr;
 
     /// `pool` outlives this.
-    BunchRow(BunchPool& pool, MemoryResource* resource) : pool_(pool), slots_(resource) {}
-    BunchRow(const BunchRow&) = delete;
-    BunchRow& operator=(const BunchRow&) = delete;
-    BunchRow(BunchRow&&) = delete;
-    BunchRow& operator=(BunchRow&&) = delete;
-    ~BunchRow() {
+    BunchQueue(BunchPool& pool, MemoryResource* resource) : pool_(pool), slots_(resource) {}
+    BunchQueue(const BunchQueue&) = delete;
+    BunchQueue& operator=(const BunchQueue&) = delete;
+    BunchQueue(BunchQueue&&) = delete;
+    BunchQueue& operator=(BunchQueue&&) = delete;
+    ~BunchQueue() {
         (void)erase_if([](const OutBunch&) { return true; });
     }
 

@@ -29,8 +29,8 @@ struct RemovedObject {
     ChannelCloseReason reason = ChannelCloseReason::Destroyed;
 };
 
-struct PairDormancy {
-    explicit PairDormancy(MemoryResource* resource)
+struct PairVisibility {
+    explicit PairVisibility(MemoryResource* resource)
         : becoming(resource),
           dormant(resource),
           kept(resource),

@@ -3,13 +3,14 @@
 // The parameters of a remote call: a struct type like any other, so a layout like any other.
 // Only what differs from the defaults travels, and it is encoded once for all receivers.
 //
-//     RpcParameters parameters(*show_damage_layout, resource);    // once, and used for each call
+//     CallParameters parameters(*show_damage_layout, resource);    // once, and used for each call
 //     status = parameters.set(&show_damage, package_map, counters);
 //     for each connection that is called:
 //         status = parameters.write(writer, context);
 //
 //     ShowDamage params;                                          // at the receiver
-//     if (receive_rpc_parameters(*show_damage_layout, reader, &params, state, unmapped, context)) {
+//     if (receive_call_parameters(*show_damage_layout, reader, &params, state, unmapped, context))
+//     {
 //         if (unmapped.empty()) { ... call ... } else { ... or wait for these objects ... }
 //     }
 //
@@ -25,7 +26,7 @@
 
 namespace replayout {
 
-enum class RpcParametersStatus : std::uint8_t {
+enum class CallParametersStatus : std::uint8_t {
     Ok,
     ValueOverLimit,   ///< text, array, map or set beyond its limit, or text that is not UTF-8
     SerializeFailed,  ///< a net_serialize said that it failed (ok = false)
@@ -33,28 +34,28 @@ enum class RpcParametersStatus : std::uint8_t {
 };
 
 /// The sending side of one function. One thread at a time.
-class RpcParameters {
+class CallParameters {
   public:
     /// `layout` is of the function's parameter type. Layout and resource must outlive this.
-    RpcParameters(const RepLayout& layout, MemoryResource* resource);
-    RpcParameters(const RpcParameters&) = delete;
-    RpcParameters& operator=(const RpcParameters&) = delete;
+    CallParameters(const RepLayout& layout, MemoryResource* resource);
+    CallParameters(const CallParameters&) = delete;
+    CallParameters& operator=(const CallParameters&) = delete;
 
     /// Takes the parameters of the next call from `params`, an object of the layout's type, and
     /// forgets those of the call before. Ok or ValueOverLimit; then there is nothing to write.
-    [[nodiscard]] RpcParametersStatus set(const void* params, PackageMap& package_map,
-                                          ReplicationCounters& counters);
+    [[nodiscard]] CallParametersStatus set(const void* params, PackageMap& package_map,
+                                           ReplicationCounters& counters);
 
     /// Writes them for one receiver, from a byte boundary to a byte boundary. Ok, SerializeFailed
     /// or DoesNotFit; then the writer stands where it stood. What a serializer found missing at the
     /// receiver stands in context.scratch.unmapped.
-    [[nodiscard]] RpcParametersStatus write(BitWriter& writer, SendContext& context);
+    [[nodiscard]] CallParametersStatus write(BitWriter& writer, SendContext& context);
 
     [[nodiscard]] const RepLayout& layout() const noexcept { return layout_; }
 
   private:
     [[nodiscard]] bool write_payload(BitWriter& writer, SendContext& context);
-    [[nodiscard]] RpcParametersStatus encode(BitWriter& writer, SendContext& context);
+    [[nodiscard]] CallParametersStatus encode(BitWriter& writer, SendContext& context);
     void keep_payload(BitWriter::Mark start, const BitWriter& writer, SendContext& context);
 
     const RepLayout& layout_;
@@ -70,8 +71,8 @@ class RpcParameters {
 /// not here are appended to `unmapped`, ascending, each once: a caller that waits for them keeps
 /// `params` and `state`, and calls rebind_references. False: malformed, the reader has failed, and
 /// nothing was touched. Checks and limits are those of receive_properties().
-[[nodiscard]] bool receive_rpc_parameters(const RepLayout& layout, BitReader& reader, void* params,
-                                          ReceivingRepState& state, Vector<NetGUID>& unmapped,
-                                          ReceiveContext& context);
+[[nodiscard]] bool receive_call_parameters(const RepLayout& layout, BitReader& reader, void* params,
+                                           ReceivingRepState& state, Vector<NetGUID>& unmapped,
+                                           ReceiveContext& context);
 
 }  // namespace replayout

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "remote_function_receiver.h"
+#include "incoming_calls.h"
 
 #include <algorithm>
 
@@ -15,9 +15,8 @@ constexpr std::size_t due_call_bytes = 128;
 
 }  // namespace
 
-RemoteFunctionReceiver::RemoteFunctionReceiver(const ReceiveLimits& limits, const NetTime& now,
-                                               WaitingPool* pool, std::uint32_t channels_max,
-                                               MemoryResource* resource)
+IncomingCalls::IncomingCalls(const ReceiveLimits& limits, const NetTime& now, WaitingPool* pool,
+                             std::uint32_t channels_max, MemoryResource* resource)
     : channels_max_(channels_max),
       resource_(resource),
       account_(limits, now, pool),
@@ -25,8 +24,7 @@ RemoteFunctionReceiver::RemoteFunctionReceiver(const ReceiveLimits& limits, cons
       due_(Allocator<Due>(resource)),
       due_bytes_(Allocator<std::byte>(resource)) {}
 
-CloseReason RemoteFunctionReceiver::receive(const BunchHeader& header,
-                                            std::span<const std::byte> payload) {
+CloseReason IncomingCalls::receive(const BunchHeader& header, std::span<const std::byte> payload) {
     REPLAYOUT_ASSERT(header.is_call);
     if (!header.has_sequence()) {
         return handle_message(header, payload);
@@ -42,21 +40,21 @@ CloseReason RemoteFunctionReceiver::receive(const BunchHeader& header,
         .first->second.receive(header, payload, *this);
 }
 
-CloseReason RemoteFunctionReceiver::handle_message(const BunchHeader& header,
-                                                   std::span<const std::byte> payload) {
+CloseReason IncomingCalls::handle_message(const BunchHeader& header,
+                                          std::span<const std::byte> payload) {
     due_.push_back(
         {header.channel, !header.is_unreliable, false, due_bytes_.size(), payload.size()});
     due_bytes_.insert(due_bytes_.end(), payload.begin(), payload.end());
     return CloseReason::None;
 }
 
-DueCall RemoteFunctionReceiver::take(Due& due) noexcept {
+DueCall IncomingCalls::take(Due& due) noexcept {
     due.is_taken = true;
     const std::span<const std::byte> bytes(due_bytes_.data(), due_bytes_.size());
     return {due.channel, due.is_reliable, bytes.subspan(due.offset, due.size)};
 }
 
-bool RemoteFunctionReceiver::take_due(DueCall& call) noexcept {
+bool IncomingCalls::take_due(DueCall& call) noexcept {
     while (next_due_ < due_.size() && due_[next_due_].is_taken) {
         ++next_due_;
     }
@@ -68,7 +66,7 @@ bool RemoteFunctionReceiver::take_due(DueCall& call) noexcept {
     return true;
 }
 
-void RemoteFunctionReceiver::put_off() {
+void IncomingCalls::put_off() {
     due_[next_due_].is_taken = false;
     // Those before it are done with, and their bytes.
     const std::size_t done_bytes = due_[next_due_].offset;
@@ -81,11 +79,11 @@ void RemoteFunctionReceiver::put_off() {
     }
 }
 
-bool RemoteFunctionReceiver::is_full() const noexcept {
+bool IncomingCalls::is_full() const noexcept {
     return due_bytes_.size() + due_.size() * due_call_bytes > account_.limits().bytes_max / 2;
 }
 
-bool RemoteFunctionReceiver::take_due_of(ChannelIndex channel, DueCall& call) noexcept {
+bool IncomingCalls::take_due_of(ChannelIndex channel, DueCall& call) noexcept {
     const auto due = std::find_if(due_.begin(), due_.end(), [&](const Due& entry) {
         return !entry.is_taken && entry.channel == channel;
     });
@@ -97,11 +95,11 @@ bool RemoteFunctionReceiver::take_due_of(ChannelIndex channel, DueCall& call) no
     return true;
 }
 
-void RemoteFunctionReceiver::put_back() noexcept {
+void IncomingCalls::put_back() noexcept {
     due_[taken_due_].is_taken = false;
 }
 
-std::uint32_t RemoteFunctionReceiver::drop_due_of(ChannelIndex channel) noexcept {
+std::uint32_t IncomingCalls::drop_due_of(ChannelIndex channel) noexcept {
     std::uint32_t count = 0;
     for (Due& due : due_) {
         if (due.channel == channel && !due.is_taken) {
@@ -112,7 +110,7 @@ std::uint32_t RemoteFunctionReceiver::drop_due_of(ChannelIndex channel) noexcept
     return count;
 }
 
-bool RemoteFunctionReceiver::is_stuck_since(NetTime time) const noexcept {
+bool IncomingCalls::is_stuck_since(NetTime time) const noexcept {
     // In whatever order: it is asked for any.
     return !account_.is_empty() &&
            std::any_of(receivers_.begin(), receivers_.end(), [time](const auto& receiver) {
@@ -120,7 +118,7 @@ bool RemoteFunctionReceiver::is_stuck_since(NetTime time) const noexcept {
            });
 }
 
-std::uint32_t RemoteFunctionReceiver::stop(ChannelIndex channel) {
+std::uint32_t IncomingCalls::stop(ChannelIndex channel) {
     if (account_.is_empty()) {
         return 0;  // most often: nothing waits on any channel
     }
@@ -133,12 +131,12 @@ std::uint32_t RemoteFunctionReceiver::stop(ChannelIndex channel) {
     return count;
 }
 
-void RemoteFunctionReceiver::channel_closed(ChannelIndex channel) {
+void IncomingCalls::channel_closed(ChannelIndex channel) {
     receivers_.erase(channel.value);
     (void)drop_due_of(channel);
 }
 
-void RemoteFunctionReceiver::drop_due() noexcept {
+void IncomingCalls::drop_due() noexcept {
     due_.clear();
     due_bytes_.clear();
     if (due_bytes_.capacity() > kept_bytes_max) {
@@ -147,7 +145,7 @@ void RemoteFunctionReceiver::drop_due() noexcept {
     next_due_ = 0;
 }
 
-void RemoteFunctionReceiver::clear() {
+void IncomingCalls::clear() {
     receivers_.clear();
     drop_due();
 }

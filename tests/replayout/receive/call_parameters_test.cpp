@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // Parameters of a call: what travels, what a multicast shares, and what is refused.
+#include <replayout/call_parameters.h>
 #include <replayout/collection.h>
 #include <replayout/net_archive.h>
-#include <replayout/rpc_parameters.h>
 
 #include <cstdint>
 #include <map>
@@ -132,17 +132,17 @@ class Caller {
                     MemoryResource* resource = std::pmr::get_default_resource())
         : scratch(resource), parameters(layout, resource) {}
 
-    [[nodiscard]] RpcParametersStatus set(const void* params) {
+    [[nodiscard]] CallParametersStatus set(const void* params) {
         return parameters.set(params, package_map, counters);
     }
 
     /// For one receiver; no bytes where that is refused.
-    RpcParametersStatus write(Bytes& bytes, std::size_t capacity_bytes = 16 * 1'024) {
+    CallParametersStatus write(Bytes& bytes, std::size_t capacity_bytes = 16 * 1'024) {
         memory_.resize(capacity_bytes);
         BitWriter writer(memory_);
         SendContext context{package_map, counters, scratch, sharing_level(is_sharing),
                             nullptr,     false};
-        const RpcParametersStatus status = parameters.write(writer, context);
+        const CallParametersStatus status = parameters.write(writer, context);
         REQUIRE(writer.bit_count() % 8 == 0);
         bytes.assign(writer.bytes().begin(), writer.bytes().end());
         return status;
@@ -151,15 +151,15 @@ class Caller {
     /// The bytes of a call that is taken.
     Bytes call(const void* params) {
         Bytes bytes;
-        REQUIRE(set(params) == RpcParametersStatus::Ok);
-        REQUIRE(write(bytes) == RpcParametersStatus::Ok);
+        REQUIRE(set(params) == CallParametersStatus::Ok);
+        REQUIRE(write(bytes) == CallParametersStatus::Ok);
         return bytes;
     }
 
     ServerPackageMap package_map;
     ReplicationCounters counters;
     SendScratch scratch;
-    RpcParameters parameters;
+    CallParameters parameters;
     bool is_sharing = true;
 
   private:
@@ -177,7 +177,7 @@ class Callee {
         ReceiveContext context{package_map, scratch};
         context.must_fill_reader = must_fill_reader;
         const bool is_received =
-            receive_rpc_parameters(layout_, reader, params, state, unmapped, context);
+            receive_call_parameters(layout_, reader, params, state, unmapped, context);
         bits_left = reader.bits_left();
         REQUIRE(is_received != reader.failed());
         return is_received;
@@ -193,7 +193,7 @@ class Callee {
     const RepLayout& layout_;
 };
 
-TEST_CASE("RpcParameters: what differs from the defaults travels, and nothing else",
+TEST_CASE("CallParameters: what differs from the defaults travels, and nothing else",
           "[replayout][rpc_parameters]") {
     const TestLayout layout(build_show_damage);
     Caller caller(*layout);
@@ -212,7 +212,7 @@ TEST_CASE("RpcParameters: what differs from the defaults travels, and nothing el
     CHECK(received.by.is_null());
 }
 
-TEST_CASE("RpcParameters: a function without parameters sends none",
+TEST_CASE("CallParameters: a function without parameters sends none",
           "[replayout][rpc_parameters]") {
     const TestLayout layout(build_nothing);
     Caller caller(*layout);
@@ -223,7 +223,7 @@ TEST_CASE("RpcParameters: a function without parameters sends none",
     CHECK_FALSE(callee.receive(&nothing, Bytes(1)));
 }
 
-TEST_CASE("RpcParameters: the bytes of a call do not depend on the call before",
+TEST_CASE("CallParameters: the bytes of a call do not depend on the call before",
           "[replayout][rpc_parameters]") {
     const TestLayout layout(build_explode);
     Caller caller(*layout);
@@ -269,7 +269,7 @@ struct Label {
 
 }  // namespace
 
-TEST_CASE("RpcParameters: the order of a keyed array does not depend on the call before",
+TEST_CASE("CallParameters: the order of a keyed array does not depend on the call before",
           "[replayout][rpc_parameters]") {
     const TestLayout layout(build_label);
     Caller caller(*layout);
@@ -286,20 +286,20 @@ TEST_CASE("RpcParameters: the order of a keyed array does not depend on the call
     CHECK(received.tags == second.tags);
 }
 
-TEST_CASE("RpcParameters: a multicast to 64 receivers calls each net_serialize once",
+TEST_CASE("CallParameters: a multicast to 64 receivers calls each net_serialize once",
           "[replayout][rpc_parameters]") {
     const TestLayout layout(build_explode);
     Caller caller(*layout);
     Explode sent;
     sent.impact = {77, 2};
     sent.words = {"boom"};
-    REQUIRE(caller.set(&sent) == RpcParametersStatus::Ok);
+    REQUIRE(caller.set(&sent) == CallParametersStatus::Ok);
     serialize_calls = 0;
     Bytes first;
-    REQUIRE(caller.write(first) == RpcParametersStatus::Ok);
+    REQUIRE(caller.write(first) == CallParametersStatus::Ok);
     for (int receiver = 1; receiver < 64; ++receiver) {
         Bytes bytes;
-        REQUIRE(caller.write(bytes) == RpcParametersStatus::Ok);
+        REQUIRE(caller.write(bytes) == CallParametersStatus::Ok);
         REQUIRE(bytes == first);
     }
     CHECK(serialize_calls == 1);
@@ -310,11 +310,11 @@ TEST_CASE("RpcParameters: a multicast to 64 receivers calls each net_serialize o
     // Where nothing is shared, nothing that was kept is taken.
     caller.is_sharing = false;
     Bytes alone;
-    REQUIRE(caller.write(alone) == RpcParametersStatus::Ok);
+    REQUIRE(caller.write(alone) == CallParametersStatus::Ok);
     CHECK(caller.counters.payloads_reused == 63);
 }
 
-TEST_CASE("RpcParameters: where nothing is to be shared a payload that is there is not used",
+TEST_CASE("CallParameters: where nothing is to be shared a payload that is there is not used",
           "[replayout][rpc_parameters]") {
     const TestLayout layout(build_explode);
     Caller caller(*layout);
@@ -324,24 +324,24 @@ TEST_CASE("RpcParameters: where nothing is to be shared a payload that is there 
     caller.is_sharing = false;
     serialize_calls = 0;
     Bytes bytes;
-    REQUIRE(caller.write(bytes) == RpcParametersStatus::Ok);
+    REQUIRE(caller.write(bytes) == CallParametersStatus::Ok);
     CHECK(bytes == shared);
     CHECK(serialize_calls == 1);
     CHECK(caller.counters.payloads_reused == 0);
 }
 
-TEST_CASE("RpcParameters: what is not shared is written for each receiver, and the rest once",
+TEST_CASE("CallParameters: what is not shared is written for each receiver, and the rest once",
           "[replayout][rpc_parameters]") {
     const TestLayout layout(build_gossip);
     Caller caller(*layout);
     Gossip sent;
     sent.impact.point = 1;
     sent.whisper.word = 2;
-    REQUIRE(caller.set(&sent) == RpcParametersStatus::Ok);
+    REQUIRE(caller.set(&sent) == CallParametersStatus::Ok);
     serialize_calls = 0;
     for (int receiver = 0; receiver < 64; ++receiver) {
         Bytes bytes;
-        REQUIRE(caller.write(bytes) == RpcParametersStatus::Ok);
+        REQUIRE(caller.write(bytes) == CallParametersStatus::Ok);
     }
     CHECK(serialize_calls == 1 + 64);
     CHECK(caller.counters.values_unshared == 64);
@@ -373,7 +373,7 @@ TEST_CASE("Unreal conformance 1: of RPC parameters sharing changes no byte, nor 
                 REQUIRE(on.call(sent->memory()) == expected);
                 for (int receiver = 0; receiver < 3; ++receiver) {
                     Bytes bytes;
-                    REQUIRE(on.write(bytes) == RpcParametersStatus::Ok);
+                    REQUIRE(on.write(bytes) == CallParametersStatus::Ok);
                     REQUIRE(bytes == expected);
                 }
                 const auto received = types.make_object(index);
@@ -391,7 +391,7 @@ TEST_CASE("Unreal conformance 1: of RPC parameters sharing changes no byte, nor 
     CHECK(calls > 20);
 }
 
-TEST_CASE("RpcParameters: objects that are not here are reported, and bind when they appear",
+TEST_CASE("CallParameters: objects that are not here are reported, and bind when they appear",
           "[replayout][rpc_parameters]") {
     const TestLayout layout(build_gossip);
     const TestLayout explode_layout(build_explode);
@@ -426,7 +426,7 @@ TEST_CASE("RpcParameters: objects that are not here are reported, and bind when 
           std::vector<ObjectHandle>{ObjectHandle{70}, ObjectHandle{80}, ObjectHandle{70}, {}});
 }
 
-TEST_CASE("RpcParameters: what is too large is refused, and never cut",
+TEST_CASE("CallParameters: what is too large is refused, and never cut",
           "[replayout][rpc_parameters]") {
     RepLayoutOptions options;
     options.limits.string_bytes_max = 8;
@@ -435,13 +435,13 @@ TEST_CASE("RpcParameters: what is too large is refused, and never cut",
     Caller caller(*layout);
     Explode sent;
     sent.words = {"12345678", "x"};
-    CHECK(caller.set(&sent) == RpcParametersStatus::Ok);
+    CHECK(caller.set(&sent) == CallParametersStatus::Ok);
     sent.words[0] += "9";
-    CHECK(caller.set(&sent) == RpcParametersStatus::ValueOverLimit);
+    CHECK(caller.set(&sent) == CallParametersStatus::ValueOverLimit);
     sent.words[0] = "\xff";
-    CHECK(caller.set(&sent) == RpcParametersStatus::ValueOverLimit);
+    CHECK(caller.set(&sent) == CallParametersStatus::ValueOverLimit);
     sent.words = {"a", "b", "c"};
-    CHECK(caller.set(&sent) == RpcParametersStatus::ValueOverLimit);
+    CHECK(caller.set(&sent) == CallParametersStatus::ValueOverLimit);
     sent.words.pop_back();
     const Bytes whole = caller.call(&sent);
     // One byte less does not do, encoded or copied.
@@ -451,7 +451,7 @@ TEST_CASE("RpcParameters: what is too large is refused, and never cut",
             Bytes bytes;
             const bool fits = capacity == whole.size();
             REQUIRE(caller.write(bytes, capacity) ==
-                    (fits ? RpcParametersStatus::Ok : RpcParametersStatus::DoesNotFit));
+                    (fits ? CallParametersStatus::Ok : CallParametersStatus::DoesNotFit));
             REQUIRE(bytes == (fits ? whole : Bytes()));
         }
     }
@@ -462,7 +462,7 @@ struct Roster {
     std::map<std::uint8_t, bool> bench;
 };
 
-TEST_CASE("RpcParameters: a map with too many entries is refused, wherever it is",
+TEST_CASE("CallParameters: a map with too many entries is refused, wherever it is",
           "[replayout][rpc_parameters]") {
     const TestLayout layout([](TypeRegistry& registry) {
         (void)register_collection<std::map<std::uint8_t, bool>, 2>(registry);
@@ -478,13 +478,13 @@ TEST_CASE("RpcParameters: a map with too many entries is refused, wherever it is
     sent.bench = sent.teams[1];
     CHECK(caller.call(&sent).size() > 4);
     sent.bench[3] = true;
-    CHECK(caller.set(&sent) == RpcParametersStatus::ValueOverLimit);
+    CHECK(caller.set(&sent) == CallParametersStatus::ValueOverLimit);
     sent.bench.clear();
     sent.teams[1][3] = true;
-    CHECK(caller.set(&sent) == RpcParametersStatus::ValueOverLimit);
+    CHECK(caller.set(&sent) == CallParametersStatus::ValueOverLimit);
 }
 
-TEST_CASE("RpcParameters: a call whose net_serialize fails is refused",
+TEST_CASE("CallParameters: a call whose net_serialize fails is refused",
           "[replayout][rpc_parameters]") {
     const TestLayout layout(build_explode);
     for (const bool is_sharing : {true, false}) {
@@ -493,10 +493,10 @@ TEST_CASE("RpcParameters: a call whose net_serialize fails is refused",
         Explode sent;
         sent.radius = 4;
         sent.impact.kind = 13;
-        REQUIRE(caller.set(&sent) == RpcParametersStatus::Ok);
+        REQUIRE(caller.set(&sent) == CallParametersStatus::Ok);
         for (int receiver = 0; receiver < 2; ++receiver) {
             Bytes bytes;
-            CHECK(caller.write(bytes) == RpcParametersStatus::SerializeFailed);
+            CHECK(caller.write(bytes) == CallParametersStatus::SerializeFailed);
             CHECK(bytes.empty());
         }
         sent.impact.kind = 12;
@@ -504,7 +504,7 @@ TEST_CASE("RpcParameters: a call whose net_serialize fails is refused",
     }
 }
 
-TEST_CASE("RpcParameters: truncated at any bit they are refused and touch nothing",
+TEST_CASE("CallParameters: truncated at any bit they are refused and touch nothing",
           "[replayout][rpc_parameters]") {
     const TestLayout layout(build_explode);
     Caller caller(*layout);
@@ -538,7 +538,7 @@ TEST_CASE("RpcParameters: truncated at any bit they are refused and touch nothin
     CHECK(Callee(*layout).receive(&received, longer, false));
 }
 
-TEST_CASE("RpcParameters: once warm, a call takes no memory", "[replayout][rpc_parameters]") {
+TEST_CASE("CallParameters: once warm, a call takes no memory", "[replayout][rpc_parameters]") {
     CountingResource resource;
     const TestLayout layout(build_explode);
     Caller caller(*layout, &resource);
@@ -553,17 +553,17 @@ TEST_CASE("RpcParameters: once warm, a call takes no memory", "[replayout][rpc_p
         }
         sent.radius = static_cast<std::int32_t>(call);
         sent.impact.point = call;
-        const RpcParametersStatus set = caller.set(&sent);
-        const RpcParametersStatus written = caller.write(bytes);
-        const RpcParametersStatus again = caller.write(bytes);
-        if (set != RpcParametersStatus::Ok || written != set || again != set) {
+        const CallParametersStatus set = caller.set(&sent);
+        const CallParametersStatus written = caller.write(bytes);
+        const CallParametersStatus again = caller.write(bytes);
+        if (set != CallParametersStatus::Ok || written != set || again != set) {
             FAIL("a call was refused");
         }
     }
     CHECK(resource.allocation_count() + heap_allocation_count() == taken);
 }
 
-TEST_CASE("RpcParameters: bytes are those of the golden vectors", "[replayout][rpc_parameters]") {
+TEST_CASE("CallParameters: bytes are those of the golden vectors", "[replayout][rpc_parameters]") {
     const TestLayout layout(build_show_damage);
     Caller caller(*layout);
     ShowDamage sent;

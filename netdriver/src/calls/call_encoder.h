@@ -4,10 +4,10 @@
 // call is made, and encoded once for all receivers where they may be shared.
 #pragma once
 
+#include <replayout/call_parameters.h>
 #include <replayout/netdriver/bunch.h>
-#include <replayout/netdriver/remote_function.h>
+#include <replayout/netdriver/calls.h>
 #include <replayout/rep_layout.h>
-#include <replayout/rpc_parameters.h>
 
 #include <array>
 #include <cstddef>
@@ -15,15 +15,15 @@
 #include <map>
 #include <span>
 
+#include "call_queue.h"
 #include "packet_builder.h"
-#include "remote_function_sender.h"
 
 namespace replayout {
 
-class RemoteFunctionEncoder {
+class CallEncoder {
   public:
     /// `limits` are those of the other end.
-    RemoteFunctionEncoder(const ReceiveLimits& limits, MemoryResource* resource)
+    CallEncoder(const ReceiveLimits& limits, MemoryResource* resource)
         : packet_call_bytes_(limits.part_bytes),
           call_bytes_max_(largest_call_bytes(limits)),
           resource_(resource),
@@ -45,14 +45,14 @@ class RemoteFunctionEncoder {
         return is_large_ ? std::span<const std::byte>(large_bytes_.data(), large_bytes_.size())
                          : std::span<const std::byte>(bytes_);
     }
-    [[nodiscard]] RpcParametersStatus write_into(std::span<std::byte> room, SendContext& context);
+    [[nodiscard]] CallParametersStatus write_into(std::span<std::byte> room, SendContext& context);
 
     std::size_t packet_call_bytes_;  // of one that goes in one piece
     std::size_t call_bytes_max_;
     MemoryResource* resource_;
     // Looked up, never walked: the order of addresses reaches nobody.
-    std::pmr::map<const RepLayout*, RpcParameters> parameters_;  // by that of the parameters
-    RpcParameters* current_ = nullptr;                           // null: the function has none
+    std::pmr::map<const RepLayout*, CallParameters> parameters_;  // by that of the parameters
+    CallParameters* current_ = nullptr;                           // null: the function has none
     const Function* called_ = nullptr;
     FunctionIndex function_;
     std::array<std::byte, PacketBuilder::packet_bytes_limit> bytes_;

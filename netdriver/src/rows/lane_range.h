@@ -15,11 +15,11 @@ namespace replayout {
 inline constexpr std::uint32_t lane_count_max = 64;
 
 /// A row of what is dealt out.
-struct LaneShare {
+struct LaneRange {
     std::size_t begin = 0;
     std::size_t end = 0;
 
-    [[nodiscard]] static LaneShare of(std::size_t count, std::size_t lane,
+    [[nodiscard]] static LaneRange of(std::size_t count, std::size_t lane,
                                       std::size_t lane_count) noexcept {
         return {count * lane / lane_count, count * (lane + 1) / lane_count};
     }
@@ -27,9 +27,9 @@ struct LaneShare {
 
 /// The words of a row of bits, lane by lane: as many bits in each, as far as words are not cut. So
 /// a lane may write the same words of any row.
-class WordShares {
+class LaneWords {
   public:
-    WordShares(const BitRow& row, std::uint32_t lane_count) noexcept {
+    LaneWords(const BitRow& row, std::uint32_t lane_count) noexcept {
         const std::uint64_t bits = row.count();
         std::uint64_t before = 0;
         std::uint32_t lane = 1;
@@ -42,7 +42,7 @@ class WordShares {
         ends_[lane_count - 1] = row.word_count();
     }
 
-    [[nodiscard]] LaneShare operator[](std::uint32_t lane) const noexcept {
+    [[nodiscard]] LaneRange operator[](std::uint32_t lane) const noexcept {
         return {lane == 0 ? 0 : ends_[lane - 1], ends_[lane]};
     }
 
