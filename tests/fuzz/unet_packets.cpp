@@ -153,6 +153,7 @@ std::vector<Bytes> fuzz_seeds() {
 }  // namespace replayout::test
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace replayout;
     using namespace replayout::test;
     FuzzInput input(data, size);
     const auto strictness =
