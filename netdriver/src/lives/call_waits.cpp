@@ -21,10 +21,9 @@ CallWaits::CallWaits(const ServerEnvironment& environment, ServerObjects& object
 }
 
 bool CallWaits::is_family_called(const ReplicationSender& sender, ObjectIndex index) const {
-    bool is_called = false;
-    objects_.for_each_there_is(index, [&](ObjectIndex member) {
-        is_called = is_called || sender.leaving_channels().must_wait(member);
-    });
+    bool is_called = sender.leaving_channels().must_wait(index);
+    objects_.for_each_part(
+        index, [&](ObjectIndex part) { is_called = is_called || is_family_called(sender, part); });
     return is_called;
 }
 

@@ -43,7 +43,7 @@ struct PairVisibility {
           resting_words(resource) {}
 
     /// The client is to have the object no more.
-    void closed(ObjectIndex index) noexcept {
+    [[gnu::always_inline]] void closed(ObjectIndex index) noexcept {
         becoming.erase(index);
         dormant.erase(index);
         stirs(index);
