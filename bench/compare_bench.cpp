@@ -36,7 +36,7 @@ class CompareScene {
           object_count_(object_count),
           is_quantised_(is_quantised),
           memory_(std::size_t{object_count} * object_bytes),
-          // Of the archetype all bytes are zero, as those of the objects still are.
+          // All bytes of the archetype are zero, as those of the objects still are.
           class_([this](TypeRegistry& registry) { return declare(registry); },
                  {.limits = {}, .archetype = memory_.data()}),
           error_(class_.error()) {

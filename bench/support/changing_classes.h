@@ -48,8 +48,8 @@ struct Crate {
 };
 /// The struct, for classes that have it.
 [[nodiscard]] Status declare_stack(TypeRegistry& registry);
-/// One of the 32 stacks has another count. Of the array nothing is said, or that its elements have
-/// keys.
+/// One of the 32 stacks gets another count. The array is declared without more, or with a key for
+/// its elements.
 [[nodiscard]] RotatingClass<Crate> crates();
 [[nodiscard]] RotatingClass<Crate> keyed_crates();
 

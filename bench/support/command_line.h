@@ -84,8 +84,8 @@ void add_sharing(CLI::App& app, SharingLevel& value);
 /// value of another one.
 [[nodiscard]] int parse_command_line(CLI::App& app, int argc, char** argv);
 
-/// The main() of a program: what `run` returns, if `parse` has it go on. `remedy` is told behind
-/// "out of memory".
+/// The main() of a program. Returns what `run` returns, if `parse` lets it go on. Prints `remedy`
+/// after "out of memory".
 template <typename Options, typename Run>
 [[nodiscard]] int run_program(int argc, char** argv, int (*parse)(int, char**, Options&), Run run,
                               const char* remedy) {

@@ -13,7 +13,7 @@
 
 namespace replayout::match {
 
-/// Of a tick of the match, in microseconds: 1/30 s.
+/// How long a tick of the match is, in microseconds: 1/30 s.
 inline constexpr std::int64_t match_tick_us = 33'333;
 
 /// For recordings that hold whatever their format can.
@@ -22,8 +22,8 @@ inline constexpr std::int64_t match_tick_us = 33'333;
 [[nodiscard]] NetDriverSettings match_driver_settings(
     std::uint64_t seed = 1, SharingLevel sharing = SharingLevel::Bundles,
     MemoryResource* resource = std::pmr::get_default_resource());
-/// Between processes: who is silent for as long as these wait for each other at all is given up,
-/// if that is less than match_timeout_s_max.
+/// Between processes: an end that is silent for as long as the options let it wait is given up, if
+/// that is less than match_timeout_s_max.
 void set_timeout(const MatchOptions& options, NetConfig& config);
 inline constexpr double match_timeout_s_max = 10;
 /// All classes of the match, to a driver that has not started.

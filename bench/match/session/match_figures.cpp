@@ -164,7 +164,7 @@ void add_traffic(nlohmann::ordered_json& json, const NetStats& stats) {
     json["values_over_limit"] = stats.replication.values_over_limit;
 }
 
-/// Of a server, whether it shares or not.
+/// Adds the hits and misses of a server, with sharing or without.
 void add_hits(nlohmann::ordered_json& json, const ReplicationCounters& counters,
               std::uint32_t clients) {
     json["blocks_sent"] = counters.blocks_sent;
@@ -175,7 +175,7 @@ void add_hits(nlohmann::ordered_json& json, const ReplicationCounters& counters,
     json["hit_share"] = hit_share(counters, clients);
 }
 
-/// Of a match with a cap.
+/// Adds what a match with a cap used of it.
 void add_pressure(nlohmann::ordered_json& json, const MatchOptions& options,
                   const MatchResult& result) {
     const double used = bytes_per_second(result.capped_bytes, result.capped_ticks);

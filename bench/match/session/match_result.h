@@ -128,7 +128,7 @@ struct MatchResult {
 [[nodiscard]] inline double bytes_per_second(std::uint64_t bytes, std::uint64_t ticks) noexcept {
     return bench::ratio(bytes, ticks) * 30.0;
 }
-/// Of a cap, which there is: 1 is all of it.
+/// Requires a cap. 1 is all of it.
 [[nodiscard]] inline double share_of_cap(const MatchOptions& options,
                                          double bytes_a_second) noexcept {
     return bytes_a_second / static_cast<double>(options.bandwidth_bytes_per_second);

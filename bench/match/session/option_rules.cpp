@@ -11,7 +11,7 @@ namespace replayout::match {
 
 namespace {
 
-/// Of a recording that is played nobody but these has anything to say.
+/// Where a recording is played, only these options have an effect.
 [[nodiscard]] std::string fault_with_play(const CLI::App& app) {
     for (const CLI::Option* option : app.get_options()) {
         const std::string name = option->get_name();
