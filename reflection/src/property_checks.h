@@ -25,7 +25,8 @@ namespace detail {
 [[nodiscard]] Status check_property(const TypeRegistry& registry, const TypeDescription& type,
                                     const Property& property, const Culprit& culprit);
 
-/// No function and no size: nothing is said of how values are made, copied and compared.
+/// Returns whether neither a function nor a size is given, so that nothing tells how to make, copy
+/// and compare values.
 [[nodiscard]] inline bool is_absent(const TypeOps& ops) noexcept {
     return ops.construct == nullptr && ops.copy_construct == nullptr &&
            ops.copy_assign == nullptr && ops.destroy == nullptr && ops.equal == nullptr &&

@@ -6,6 +6,9 @@
 #include <replayout/reflection/hash.h>
 #if STRANGER_HAS_BEHAVIOURS
 #include <replayout/behaviours/network_server.h>
+#include <replayout/netdriver/call_params.h>
+#include <replayout/netdriver/remote_function.h>
+#include <replayout/rpc_parameters.h>
 #include <replayout/syncvar/network_server.h>
 #include <replayout/syncvar/network_writer.h>
 #include <replayout/unet/network_writer.h>
@@ -34,6 +37,9 @@ int main() {
 #if STRANGER_HAS_BEHAVIOURS
     static_assert(std::is_same_v<replayout::syncvar::NetworkServer, replayout::NetworkServer>);
     static_assert(std::is_same_v<replayout::syncvar::NetworkWriter, replayout::NetworkWriter>);
+    static_assert(std::is_same_v<replayout::CallParams, replayout::CallArguments>);
+    static_assert(std::is_same_v<replayout::RemoteFunctionCall, replayout::CurrentCall>);
+    static_assert(std::is_same_v<replayout::RpcParameters, replayout::CallParameters>);
     std::array<std::byte, 8> memory{};
     replayout::NetworkWriter writer(memory);
     writer.write_packed_uint32(23487);

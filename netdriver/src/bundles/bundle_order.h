@@ -48,7 +48,7 @@ class BundleOrder {
     const ObjectStore& objects_;
     const InterestManager& interest_;
     KeptVector<Placed> placed_;  // scratch
-    KeptVector<Placed> sorted_;  // likewise
+    KeptVector<Placed> sorted_;  // scratch
     KeptVector<ObjectIndex> indices_;
 };
 

@@ -304,7 +304,7 @@ class ObjectStore {
 
     ByObject<Slot> slots_;
     ByObject<std::uint8_t> bands_;          // asked for pairs, of which there are many
-    ByObject<std::uint8_t> traits_;         // likewise
+    ByObject<std::uint8_t> traits_;         // asked for pairs as well
     ByObject<std::uint32_t> last_layouts_;  // to name a removed object in refusals
     Vector<ObjectIndex> free_indices_;      // last freed first: its memory is warm
     std::pmr::unordered_map<std::uint64_t, ObjectIndex> indices_;  // looked up, never walked

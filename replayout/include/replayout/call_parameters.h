@@ -75,4 +75,8 @@ class CallParameters {
                                            ReceivingRepState& state, Vector<NetGUID>& unmapped,
                                            ReceiveContext& context);
 
+// The names of before, for one version.
+using RpcParameters = CallParameters;
+using RpcParametersStatus = CallParametersStatus;
+
 }  // namespace replayout

@@ -20,7 +20,7 @@ void PresentElements::look_up(const std::byte* array, std::size_t key_count, boo
     }
     count_ = ops().count(array_);
     // Also in an update that goes on: a sender does not know whether its receiver still has one,
-    // so that must cost no more than what it counted on.
+    // so keys of an array that is gone must cost no more than the sender counted.
     is_sorted_ = is_full_set || is_worth_sorting(count_, key_count);
     const std::size_t known_count = context_.is_checking() ? count_known() : 0;
     const std::size_t forgettable_count = is_full_set ? known_count : 0;

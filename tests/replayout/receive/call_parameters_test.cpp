@@ -194,7 +194,7 @@ class Callee {
 };
 
 TEST_CASE("CallParameters: what differs from the defaults travels, and nothing else",
-          "[replayout][rpc_parameters]") {
+          "[replayout][call_parameters]") {
     const TestLayout layout(build_show_damage);
     Caller caller(*layout);
     ShowDamage sent;
@@ -213,7 +213,7 @@ TEST_CASE("CallParameters: what differs from the defaults travels, and nothing e
 }
 
 TEST_CASE("CallParameters: a function without parameters sends none",
-          "[replayout][rpc_parameters]") {
+          "[replayout][call_parameters]") {
     const TestLayout layout(build_nothing);
     Caller caller(*layout);
     Nothing nothing;
@@ -224,7 +224,7 @@ TEST_CASE("CallParameters: a function without parameters sends none",
 }
 
 TEST_CASE("CallParameters: the bytes of a call do not depend on the call before",
-          "[replayout][rpc_parameters]") {
+          "[replayout][call_parameters]") {
     const TestLayout layout(build_explode);
     Caller caller(*layout);
     Explode first;
@@ -270,7 +270,7 @@ struct Label {
 }  // namespace
 
 TEST_CASE("CallParameters: the order of a keyed array does not depend on the call before",
-          "[replayout][rpc_parameters]") {
+          "[replayout][call_parameters]") {
     const TestLayout layout(build_label);
     Caller caller(*layout);
     Callee callee(*layout);
@@ -287,7 +287,7 @@ TEST_CASE("CallParameters: the order of a keyed array does not depend on the cal
 }
 
 TEST_CASE("CallParameters: a multicast to 64 receivers calls each net_serialize once",
-          "[replayout][rpc_parameters]") {
+          "[replayout][call_parameters]") {
     const TestLayout layout(build_explode);
     Caller caller(*layout);
     Explode sent;
@@ -315,7 +315,7 @@ TEST_CASE("CallParameters: a multicast to 64 receivers calls each net_serialize 
 }
 
 TEST_CASE("CallParameters: where nothing is to be shared a payload that is there is not used",
-          "[replayout][rpc_parameters]") {
+          "[replayout][call_parameters]") {
     const TestLayout layout(build_explode);
     Caller caller(*layout);
     const Explode sent{{4, 2}, 25, {"boom"}, {}};
@@ -331,7 +331,7 @@ TEST_CASE("CallParameters: where nothing is to be shared a payload that is there
 }
 
 TEST_CASE("CallParameters: what is not shared is written for each receiver, and the rest once",
-          "[replayout][rpc_parameters]") {
+          "[replayout][call_parameters]") {
     const TestLayout layout(build_gossip);
     Caller caller(*layout);
     Gossip sent;
@@ -349,7 +349,7 @@ TEST_CASE("CallParameters: what is not shared is written for each receiver, and 
 }
 
 TEST_CASE("Unreal conformance 1: of RPC parameters sharing changes no byte, nor any value",
-          "[replayout][rpc_parameters]") {
+          "[replayout][call_parameters]") {
     const std::uint64_t seed = run_seed();
     INFO("seed " << seed);
     test::SeededRandom random(seed);
@@ -392,7 +392,7 @@ TEST_CASE("Unreal conformance 1: of RPC parameters sharing changes no byte, nor 
 }
 
 TEST_CASE("CallParameters: objects that are not here are reported, and bind when they appear",
-          "[replayout][rpc_parameters]") {
+          "[replayout][call_parameters]") {
     const TestLayout layout(build_gossip);
     const TestLayout explode_layout(build_explode);
     Caller caller(*layout);
@@ -427,7 +427,7 @@ TEST_CASE("CallParameters: objects that are not here are reported, and bind when
 }
 
 TEST_CASE("CallParameters: what is too large is refused, and never cut",
-          "[replayout][rpc_parameters]") {
+          "[replayout][call_parameters]") {
     RepLayoutOptions options;
     options.limits.string_bytes_max = 8;
     options.limits.array_count_max = 2;
@@ -463,7 +463,7 @@ struct Roster {
 };
 
 TEST_CASE("CallParameters: a map with too many entries is refused, wherever it is",
-          "[replayout][rpc_parameters]") {
+          "[replayout][call_parameters]") {
     const TestLayout layout([](TypeRegistry& registry) {
         (void)register_collection<std::map<std::uint8_t, bool>, 2>(registry);
         return struct_builder<Roster>(registry, "Roster")
@@ -485,7 +485,7 @@ TEST_CASE("CallParameters: a map with too many entries is refused, wherever it i
 }
 
 TEST_CASE("CallParameters: a call whose net_serialize fails is refused",
-          "[replayout][rpc_parameters]") {
+          "[replayout][call_parameters]") {
     const TestLayout layout(build_explode);
     for (const bool is_sharing : {true, false}) {
         Caller caller(*layout);
@@ -505,7 +505,7 @@ TEST_CASE("CallParameters: a call whose net_serialize fails is refused",
 }
 
 TEST_CASE("CallParameters: truncated at any bit they are refused and touch nothing",
-          "[replayout][rpc_parameters]") {
+          "[replayout][call_parameters]") {
     const TestLayout layout(build_explode);
     Caller caller(*layout);
     Explode sent;
@@ -538,7 +538,7 @@ TEST_CASE("CallParameters: truncated at any bit they are refused and touch nothi
     CHECK(Callee(*layout).receive(&received, longer, false));
 }
 
-TEST_CASE("CallParameters: once warm, a call takes no memory", "[replayout][rpc_parameters]") {
+TEST_CASE("CallParameters: once warm, a call takes no memory", "[replayout][call_parameters]") {
     CountingResource resource;
     const TestLayout layout(build_explode);
     Caller caller(*layout, &resource);
@@ -563,7 +563,7 @@ TEST_CASE("CallParameters: once warm, a call takes no memory", "[replayout][rpc_
     CHECK(resource.allocation_count() + heap_allocation_count() == taken);
 }
 
-TEST_CASE("CallParameters: bytes are those of the golden vectors", "[replayout][rpc_parameters]") {
+TEST_CASE("CallParameters: bytes are those of the golden vectors", "[replayout][call_parameters]") {
     const TestLayout layout(build_show_damage);
     Caller caller(*layout);
     ShowDamage sent;

@@ -56,7 +56,7 @@ struct ServerParts {
     NetworkServer::ObjectLives lives;
 };
 
-/// Of the server that spawned the object. Requires that one did; if not, the process ends.
+/// Returns the parts of the server that spawned the object. Without one, the process ends.
 [[nodiscard]] ServerParts& server_parts_of(const NetworkIdentity& object) noexcept;
 
 }  // namespace replayout::detail

@@ -50,4 +50,6 @@ class CallArguments {
     TypeKey key_;
 };
 
+using CallParams = CallArguments;  ///< the name of before, for one version
+
 }  // namespace replayout

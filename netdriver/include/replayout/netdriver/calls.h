@@ -75,4 +75,8 @@ enum class CallSendPolicy : std::uint8_t {
     ForceQueue,  ///< queued, also an unreliable function of one client
 };
 
+// The names of before, for one version.
+using RemoteFunctionCall = CurrentCall;
+using RemoteFunctionSendPolicy = CallSendPolicy;
+
 }  // namespace replayout

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: MIT
+//
+// Deprecated, include replayout/netdriver/call_arguments.h.
+#pragma once
+
+#include <replayout/netdriver/call_arguments.h>

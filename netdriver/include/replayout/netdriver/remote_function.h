@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: MIT
+//
+// Deprecated, include replayout/netdriver/calls.h.
+#pragma once
+
+#include <replayout/netdriver/calls.h>
