@@ -44,13 +44,17 @@ def environment():
 def count_run(program, run, traces, folder):
     """The build of the program, and the clients and phases of the run."""
     started = time.monotonic()
-    out, report = os.path.join(folder, run + ".callgrind"), os.path.join(folder, run + ".json")
-    for path in (out, report):
-        if os.path.exists(path):
-            os.remove(path)
+    # How long a path is would decide which blocks malloc() has left: the program finds all under the same short names.
+    place = os.path.join(folder, run)
+    shutil.rmtree(place, ignore_errors=True)
+    os.makedirs(place)
+    for name, target in (("program", program), ("traces", traces)):
+        os.symlink(target, os.path.join(place, name))
+    out, report = os.path.join(place, "callgrind.out"), os.path.join(place, "report.json")
     done = subprocess.run(
-        [*CALLGRIND, "--callgrind-out-file=" + out, program, "--run", run, "--traces", traces, "--json", report],
-        env=environment(), cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        [*CALLGRIND, "--callgrind-out-file=callgrind.out", "./program", "--run", run, "--traces", "traces", "--json",
+         "report.json"],
+        env=environment(), cwd=place, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode != 0:
         raise counts.CountError(f"run {run} ended with {done.returncode}:\n{done.stdout}")
     with open(report, encoding="utf-8") as file:

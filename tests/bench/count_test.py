@@ -251,6 +251,33 @@ class Command(unittest.TestCase):
         self.assertIn("lacks a run of w1", text)
 
 
+class Run(unittest.TestCase):
+    def command_of(self, root):
+        """What is run for the run `w1` of a tree that lies at `root`."""
+        ran = []
+
+        def play(command, cwd, **_):
+            ran.append(command)
+            for name, text in (("callgrind.out", part(1, 1000)), ("report.json", json.dumps(report("play")))):
+                with open(os.path.join(cwd, name), "w", encoding="utf-8") as file:
+                    file.write(text)
+            for name, target in (("program", "bin/replayout_instructions"), ("traces", "traces")):
+                self.assertEqual(os.readlink(os.path.join(cwd, name)), os.path.join(root, target))
+            return mock.Mock(returncode=0)
+
+        with mock.patch.object(count.subprocess, "run", play), contextlib.redirect_stderr(io.StringIO()):
+            count.count_run(os.path.join(root, "bin", "replayout_instructions"), "w1", os.path.join(root, "traces"),
+                            os.path.join(root, "runs"))
+        return ran
+
+    def test_lengths_of_paths(self):
+        """They would decide which blocks malloc() has left, and what the calls of a game cost."""
+        with tempfile.TemporaryDirectory() as folder:
+            here, there = (self.command_of(os.path.join(folder, name)) for name in ("a", "a_longer_name"))
+            self.assertEqual(here, there)
+            self.assertNotIn(folder, " ".join(here[0]))
+
+
 class Table(unittest.TestCase):
     def test_kept_table(self):
         """Every row that is checked in is one that is counted."""
