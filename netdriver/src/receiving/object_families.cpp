@@ -3,6 +3,9 @@
 
 #include "stable_name.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace replayout {
 
 ObjectFamilies::ObjectFamilies(const SecretHash& hash, MemoryResource* resource)
@@ -36,7 +39,8 @@ std::span<const ChannelIndex> ObjectFamilies::family_of(ChannelIndex index,
     family_.assign(1, index);
     for (std::size_t i = 0; i < family_.size(); ++i) {
         const std::span<const ChannelIndex> parts = parts_.of(channels[family_[i]].guid);
-        family_.insert(family_.end(), parts.begin(), parts.end());
+        std::copy_if(parts.begin(), parts.end(), std::back_inserter(family_),
+                     [&](ChannelIndex part) { return channels[part].going_place == 0; });
     }
     return {family_.data(), family_.size()};
 }

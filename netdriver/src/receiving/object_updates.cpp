@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "object_updates.h"
 
+#include "gone_before.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -16,13 +18,15 @@ ObjectUpdates::ObjectUpdates(const ClientEnvironment& environment, ClientChannel
       scratch_(&environment.memory.scratch),
       waiting_channels_(Allocator<ChannelIndex>(&environment.memory.scratch)),
       named_(Allocator<NetGUID>(&environment.memory.scratch)),
-      dropped_(Allocator<NetGUID>(&environment.memory.scratch)) {}
+      dropped_(Allocator<NetGUID>(&environment.memory.scratch)),
+      came_(Allocator<NetGUID>(&environment.memory.scratch)),
+      mentioning_(Allocator<ChannelIndex>(&environment.memory.scratch)),
+      gone_(Allocator<NetGUID>(&environment.memory.scratch)) {}
 
-ReceiveContext ObjectUpdates::context_of(const ActorChannel& channel) {
+ReceiveContext ObjectUpdates::context_of(const ActorChannel& channel, PackageMap& ids) {
     named_.clear();
     dropped_.clear();
-    ReceiveContext context{environment_.guids, scratch_, amounts_.references_max(channel), &named_,
-                           &dropped_};
+    ReceiveContext context{ids, scratch_, amounts_.references_max(channel), &named_, &dropped_};
     context.kept_bytes_max = amounts_.kept_bytes_max(channel);
     context.failure = &failure_;
     context.waits_to_notify = true;
@@ -37,13 +41,15 @@ CloseReason ObjectUpdates::skip(const ActorChannel& channel, BitReader& reader,
 }
 
 CloseReason ObjectUpdates::receive(ChannelIndex index, BitReader& reader, Frame frame) {
+    // Before its own values name what came: these would be set once more.
+    set_new_references(*reader.budget());
     // A second update of an object in one packet: each has notifies of its own, with the value
     // before and the value after it.
     if (index != updating_channel_ && is_waiting_to_notify(index)) {
         run_notifies();
     }
     ActorChannel& channel = channels_[index];
-    ReceiveContext context = context_of(channel);
+    ReceiveContext context = context_of(channel, environment_.guids);
     context.must_fill_reader = frame != Frame::Open;
     context.more_parts_follow = frame == Frame::Part;
     if (channel.state == ActorChannel::State::Refused) {
@@ -89,7 +95,7 @@ void ObjectUpdates::finish() {
     }
     const ChannelIndex index = std::exchange(updating_channel_, {});
     ActorChannel& channel = channels_[index];
-    ReceiveContext context = context_of(channel);
+    ReceiveContext context = context_of(channel, environment_.guids);
     finish_update(*channel.layout, world_.memory_of(channel.object), channel.references, context);
     amounts_.count_references(channel);
     note_waiting(index);
@@ -157,43 +163,99 @@ void ObjectUpdates::forget_mentions(ChannelIndex index) {
     }
 }
 
-void ObjectUpdates::rebind(NetGUID guid, ObjectHandle target) {
-    // An update that ended in this packet has notifies of its own, before this one begins.
-    const auto& mentioning = mentions_.of(guid);
-    if (std::any_of(mentioning.begin(), mentioning.end(),
-                    [this](ChannelIndex index) { return is_waiting_to_notify(index); })) {
-        run_notifies();
+void ObjectUpdates::collect_mentioning(std::span<const NetGUID> guids) {
+    mentioning_.clear();
+    for (const NetGUID guid : guids) {
+        for (const ChannelIndex index : mentions_.of(guid)) {
+            ActorChannel* channel = channels_.find(index);
+            // A dormant channel too: the engine follows its references all the same.
+            if (channel != nullptr && !channel->object.is_null() && !channel->is_marked) {
+                channel->is_marked = true;
+                mentioning_.push_back(index);
+            }
+        }
     }
-    for (const ChannelIndex index : mentions_.of(guid)) {
-        ActorChannel* channel = channels_.find(index);
-        // A dormant channel too: the engine follows its references all the same.
-        if (channel == nullptr || channel->object.is_null()) {
-            continue;
-        }
-        void* const object = world_.memory_of(*channel);
-        if (object == nullptr) {
-            continue;
-        }
-        ReceiveContext context = context_of(*channel);
-        context.waits_to_notify = !target.is_null();  // what goes is there until they ran
-        rebind_references(*channel->layout, object, channel->references, guid, target, context);
-        note_waiting(index);
-        amounts_.count_references(*channel);
-        count_values(context);
+    for (const ChannelIndex index : mentioning_) {
+        channels_[index].is_marked = false;
+    }
+    std::sort(mentioning_.begin(), mentioning_.end());
+}
+
+bool ObjectUpdates::spend_rebind(std::span<const NetGUID> guids, DecodeBudget& budget) {
+    if (budget.steps == 0) {
+        return false;
+    }
+    collect_mentioning(guids);
+    for (const ChannelIndex index : mentioning_) {
+        const std::uint64_t steps = channels_[index].references.rebind_steps(guids);
+        budget.steps -= std::min(steps, budget.steps);
+    }
+    return true;
+}
+
+void ObjectUpdates::set_new_references(DecodeBudget& budget) {
+    if (came_.empty()) {
+        return;
+    }
+    std::sort(came_.begin(), came_.end());
+    came_.erase(std::unique(came_.begin(), came_.end()), came_.end());
+    const std::span<const NetGUID> guids(came_.data(), came_.size());
+    if (!spend_rebind(guids, budget)) {
+        return;  // with the next packet
+    }
+    run_notifies_of_mentioning();
+    for (const ChannelIndex index : mentioning_) {
+        rebind(index, guids, environment_.guids, true);
+    }
+    came_.clear();
+}
+
+void ObjectUpdates::objects_go(std::span<const NetGUID> guids) {
+    collect_mentioning(guids);
+    run_notifies_of_mentioning();
+    for (const ChannelIndex index : mentioning_) {
+        const ActorChannel& channel = channels_[index];
+        GoneBefore ids(environment_.guids, channels_, channel.going_place);
+        // What goes is there until the notifies ran.
+        rebind(index, channel.going_place == 0 ? guids : gone_before(channel, guids), ids, false);
     }
 }
 
-bool ObjectUpdates::spend_rebind(NetGUID guid, DecodeBudget& budget) const {
-    // Before it begins: half of it would leave references to an object that is gone.
-    std::size_t steps = 0;
-    for (const ChannelIndex index : mentions_.of(guid)) {
-        steps += channels_[index].references.rebind_steps(guid);
+std::span<const NetGUID> ObjectUpdates::gone_before(const ActorChannel& channel,
+                                                    std::span<const NetGUID> guids) {
+    gone_.clear();
+    channel.references.find_named(guids, gone_);
+    gone_.erase(std::remove_if(gone_.begin(), gone_.end(),
+                               [&](NetGUID guid) {
+                                   const ActorChannel* named = channels_.find(guid);
+                                   return named == nullptr ||
+                                          named->going_place >= channel.going_place;
+                               }),
+                gone_.end());
+    return {gone_.data(), gone_.size()};
+}
+
+void ObjectUpdates::run_notifies_of_mentioning() {
+    if (std::any_of(waiting_channels_.begin(), waiting_channels_.end(), [this](ChannelIndex index) {
+            return std::binary_search(mentioning_.begin(), mentioning_.end(), index);
+        })) {
+        run_notifies();
     }
-    if (steps > budget.steps) {
-        return false;
+}
+
+void ObjectUpdates::rebind(ChannelIndex index, std::span<const NetGUID> guids, PackageMap& ids,
+                           bool waits_to_notify) {
+    ActorChannel& channel = channels_[index];
+    void* const object = guids.empty() ? nullptr : world_.memory_of(channel);
+    if (object == nullptr) {
+        return;
     }
-    budget.steps -= steps;
-    return true;
+    ReceiveContext context = context_of(channel, ids);
+    context.waits_to_notify = waits_to_notify;
+    rebind_references(*channel.layout, object, channel.references, guids, context);
+    note_waiting(index);
+    amounts_.count_references(channel);
+    count_values(context);
 }
 
 }  // namespace replayout

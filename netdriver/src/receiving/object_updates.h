@@ -4,7 +4,9 @@
 // object, and each reference to that is set when the object appears, and null before it goes. For
 // that each id knows the channels that mention it.
 //
-// Notifies of all that a packet brings wait until run_notifies().
+// Notifies of all that a packet brings wait until run_notifies(). References to all objects that it
+// opens are set together, before its blocks, or before an object goes: a struct that names many of
+// them is read again once.
 #pragma once
 
 #include <replayout/receive_properties.h>
@@ -16,6 +18,7 @@
 #include "received_amounts.h"
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 namespace replayout {
@@ -41,22 +44,44 @@ class ObjectUpdates {
     /// anything goes.
     void run_notifies();
 
-    /// Takes from the budget what rebind() is going to cost. False: it is spent.
-    [[nodiscard]] bool spend_rebind(NetGUID guid, DecodeBudget& budget) const;
-    /// Sets all references to that id.
-    void rebind(NetGUID guid, ObjectHandle target);
+    /// An object with that id came: set_new_references() sets what names it.
+    void object_came(NetGUID guid) { came_.push_back(guid); }
+    /// While the budget is spent they wait, for the next packet.
+    void set_new_references(DecodeBudget& budget);
+
+    /// Takes from the budget what it costs to set all references to these ids (ascending, each
+    /// once), as far as anything is left: no sender can cut it, and half of it would leave
+    /// references to an object that is gone. False: nothing was left.
+    [[nodiscard]] bool spend_rebind(std::span<const NetGUID> guids, DecodeBudget& budget);
+    /// The objects of these ids go (ActorChannel::going_place): sets references to them to null,
+    /// and runs the notifies of that. An object that goes itself keeps those to itself and to what
+    /// goes after it.
+    void objects_go(std::span<const NetGUID> guids);
+    /// References to what came and was not set yet stay null.
+    void forget_new_objects() noexcept { came_.clear(); }
     /// The object of that channel goes: it names nothing any more.
     void forget_mentions(ChannelIndex index);
 
   private:
     /// For what arrives for that object. Its notifies wait.
-    [[nodiscard]] ReceiveContext context_of(const ActorChannel& channel);
+    [[nodiscard]] ReceiveContext context_of(const ActorChannel& channel, PackageMap& ids);
     [[nodiscard]] CloseReason skip(const ActorChannel& channel, BitReader& reader,
                                    ReceiveContext& context);
     /// Notifies of what that channel's object just received may wait.
     void note_waiting(ChannelIndex index);
     [[nodiscard]] bool is_waiting_to_notify(ChannelIndex index) const noexcept;
     void update_mentions(ChannelIndex index);
+    /// The channels of objects that name any of these ids, ascending: into mentioning_.
+    void collect_mentioning(std::span<const NetGUID> guids);
+    /// Sets references to these ids in the object of that channel, to what `ids` answers.
+    void rebind(ChannelIndex index, std::span<const NetGUID> guids, PackageMap& ids,
+                bool waits_to_notify);
+    /// Runs notifies, if an object of mentioning_ has some: they are of other updates than what is
+    /// about to be set.
+    void run_notifies_of_mentioning();
+    /// Those of `guids` that go before the object of that channel does. Valid until the next call.
+    [[nodiscard]] std::span<const NetGUID> gone_before(const ActorChannel& channel,
+                                                       std::span<const NetGUID> guids);
     /// And logs the last one that failed.
     void count_values(const ReceiveContext& context);
 
@@ -69,6 +94,9 @@ class ObjectUpdates {
     Vector<ChannelIndex> waiting_channels_;  // of the updates whose notifies wait, in their order
     Vector<NetGUID> named_;                  // by the block being read
     Vector<NetGUID> dropped_;                // by the block being read
+    Vector<NetGUID> came_;                   // ids of objects to which references are not set yet
+    Vector<ChannelIndex> mentioning_;        // scratch
+    Vector<NetGUID> gone_;                   // scratch
     // Parts of its block have arrived, but not the last; 0: there is no such channel. Anything else
     // that arrives ends its update, so there is one in a connection at most.
     ChannelIndex updating_channel_;

@@ -5,6 +5,7 @@
 
 #include "stable_name.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -20,7 +21,10 @@ ReceivedObjects::ReceivedObjects(const ClientEnvironment& environment, ClientCha
       calls_(calls),
       families_(environment.guids.hash(), &environment.memory.channels),
       awaited_(environment.guids.hash(), channels, &environment.memory.channels),
-      channels_by_name_(0, environment.guids.hash(), {}, &environment.memory.channels) {}
+      channels_by_name_(0, environment.guids.hash(), {}, &environment.memory.channels),
+      departures_(Allocator<Departure>(&environment.memory.scratch)),
+      departing_(Allocator<NetGUID>(&environment.memory.scratch)),
+      going_(Allocator<ChannelIndex>(&environment.memory.scratch)) {}
 
 bool ReceivedObjects::must_wait(ChannelIndex index, const BunchHeader& header,
                                 std::span<const std::byte> payload) {
@@ -47,8 +51,7 @@ void ReceivedObjects::bunch_arrived(ChannelIndex index, const BunchHeader& heade
     }
 }
 
-CloseReason ReceivedObjects::receive_open(ChannelIndex index, std::span<const std::byte> payload,
-                                          DecodeBudget& budget) {
+CloseReason ReceivedObjects::receive_open(ChannelIndex index, std::span<const std::byte> payload) {
     ActorChannel& channel = channels_[index];
     OpenMessage open;
     if (!read_open(payload, open) || channel.is_open()) {
@@ -62,7 +65,7 @@ CloseReason ReceivedObjects::receive_open(ChannelIndex index, std::span<const st
     if (channel.state == ActorChannel::State::Dormant) {
         return reopen(channel, open);
     }
-    if (channels_.contains(open.guid) || !updates_.spend_rebind(open.guid, budget)) {
+    if (channels_.contains(open.guid)) {
         return CloseReason::MalformedBunch;
     }
     channel.guid = open.guid;
@@ -103,7 +106,7 @@ CloseReason ReceivedObjects::receive_open(ChannelIndex index, std::span<const st
         channels_by_name_.emplace(channel.name_hash, index);
     }
     environment_.guids.bind(open.guid, channel.object);
-    updates_.rebind(open.guid, channel.object);
+    updates_.object_came(open.guid);
     return CloseReason::None;
 }
 
@@ -149,16 +152,23 @@ void ReceivedObjects::set_role(ActorChannel& channel, const ObjectRole& role) {
     }
 }
 
-void ReceivedObjects::named_object_ended(NetGUID guid, std::string_view stable_name) {
+CloseReason ReceivedObjects::named_object_ended(NetGUID guid, std::string_view stable_name) {
+    // The object of that name may be going.
+    if (const CloseReason reason =
+            departures_.empty() ? CloseReason::None : end_departures(*budget_);
+        reason != CloseReason::None) {
+        return reason;
+    }
     const auto shown = channels_by_name_.find(hash64(stable_name));
     if (shown == channels_by_name_.end()) {
         environment_.world.destroy_named(stable_name);
-        return;
+        return CloseReason::None;
     }
     // Between channels there is no order. The close of what is shown may be on its way still; or
     // the server may say this again, and another object has the name by now.
     ActorChannel& channel = channels_[shown->second];
     channel.is_destroyed = channel.is_destroyed || guid >= channel.guid;
+    return CloseReason::None;
 }
 
 void ReceivedObjects::begin_initial_batch() {
@@ -220,18 +230,16 @@ CloseReason ReceivedObjects::receive_close(ChannelIndex index, std::span<const s
     if (reason >= ChannelCloseReason::Disconnected) {
         return CloseReason::MalformedBunch;
     }
-    const bool stays = reason == ChannelCloseReason::Dormancy;
-    if (!stays && !spend_close(index, budget)) {
-        return CloseReason::MalformedBunch;
-    }
+    updates_.set_new_references(budget);
     updates_.run_notifies();
     const CloseReason called = calls_.run_last_of(index);
-    if (!stays) {
-        close(index, reason);
-        return called;
-    }
     if (!channels_[index].is_open()) {
         return called;  // a call ended the connection
+    }
+    if (reason != ChannelCloseReason::Dormancy) {
+        budget_ = &budget;
+        close_later(index, reason);
+        return called;
     }
     channels_[index].state = ActorChannel::State::Dormant;
     channels_[index].receiver.reset();
@@ -241,58 +249,109 @@ CloseReason ReceivedObjects::receive_close(ChannelIndex index, std::span<const s
     return called;
 }
 
-bool ReceivedObjects::spend_close(ChannelIndex index, DecodeBudget& budget) {
-    for (const ChannelIndex part : families_.family_of(index, channels_)) {
-        if (!updates_.spend_rebind(channels_[part].guid, budget)) {
-            return false;
-        }
+void ReceivedObjects::close_later(ChannelIndex index, ChannelCloseReason reason) {
+    channels_[index].receiver.reset();  // what comes now is of the channel's next life
+    if (const std::uint32_t place = channels_[index].going_place; place != 0) {
+        departures_[place - 1].is_closed = true;  // it goes with its outer
+        return;
     }
-    return true;
+    // What is a part of it goes with it, and first. Its channel stays until its own close comes;
+    // until then what arrives on it is thrown away.
+    const std::span<const ChannelIndex> family = families_.family_of(index, channels_);
+    for (std::size_t i = family.size(); i > 0; --i) {
+        departures_.push_back({family[i - 1], reason, i == 1});
+        channels_[family[i - 1]].going_place = static_cast<std::uint32_t>(departures_.size());
+    }
 }
 
-void ReceivedObjects::release(ChannelIndex index, ChannelCloseReason reason) {
-    ActorChannel& channel = channels_[index];
+CloseReason ReceivedObjects::end_departures(DecodeBudget& budget) {
+    if (departures_.empty()) {
+        return CloseReason::None;
+    }
+    collect_departing();
+    if (!updates_.spend_rebind({departing_.data(), departing_.size()}, budget)) {
+        channels_.note_refusal(departures_.back().index);
+        forget_departures();
+        return CloseReason::MalformedBunch;
+    }
+    run_departures();
+    return CloseReason::None;
+}
+
+void ReceivedObjects::collect_departing() {
+    departing_.clear();
+    for (const Departure& departure : departures_) {
+        if (!channels_[departure.index].object.is_null()) {
+            departing_.push_back(channels_[departure.index].guid);
+        }
+    }
+    std::sort(departing_.begin(), departing_.end());
+}
+
+void ReceivedObjects::forget_departures() noexcept {
+    for (const Departure& departure : departures_) {
+        channels_[departure.index].going_place = 0;
+    }
+    departures_.clear();
+}
+
+void ReceivedObjects::run_departures() {
+    for (const Departure& departure : departures_) {
+        families_.forget_parts_of(channels_[departure.index].guid);  // at once, not part by part
+    }
+    updates_.objects_go({departing_.data(), departing_.size()});
+    forget_names();
+    for (const Departure& departure : departures_) {
+        release(departure);
+        if (departure.is_closed) {
+            close(departure.index);
+        }
+    }
+    forget_departures();
+}
+
+void ReceivedObjects::forget_names() {
+    going_.clear();
+    for (const Departure& departure : departures_) {
+        if (!channels_[departure.index].object.is_null()) {
+            going_.push_back(departure.index);
+        }
+    }
+    // Backwards: a list by ascending channel loses its last entry fastest.
+    std::sort(going_.rbegin(), going_.rend());
+    for (const ChannelIndex index : going_) {
+        updates_.forget_mentions(index);
+        families_.remove(channels_[index], index);
+    }
+}
+
+void ReceivedObjects::release(const Departure& departure) {
+    ActorChannel& channel = channels_[departure.index];
     if (channel.object.is_null()) {
         return;
     }
-    updates_.forget_mentions(index);
+    environment_.guids.unbind(channel.guid);
     amounts_.forget_bytes(channel);
     channel.references.clear();
     amounts_.count_references(channel);
-    families_.remove(channel, index);
-    environment_.guids.unbind(channel.guid);
-    updates_.rebind(channel.guid, ObjectHandle{});
-    channel.handler->despawn(channel.object, reason);
+    const bool stays_alive = departure.reason == ChannelCloseReason::Relevancy ||
+                             departure.reason == ChannelCloseReason::Disconnected;
+    const bool is_destroyed = departure.is_closed && channel.is_destroyed && stays_alive;
+    channel.handler->despawn(channel.object,
+                             is_destroyed ? ChannelCloseReason::Destroyed : departure.reason);
     channel.object = ObjectHandle{};
     channel.handler = nullptr;
     channel.outer = NetGUID{};
     channel.role = ObjectRole();
-    calls_.drop_of(index);
+    if (channel.state == ActorChannel::State::Open && !departure.is_closed) {
+        channel.state = ActorChannel::State::Refused;
+    }
+    calls_.drop_of(departure.index);
 }
 
-void ReceivedObjects::close(ChannelIndex index, ChannelCloseReason reason) {
+void ReceivedObjects::close(ChannelIndex index) {
     ActorChannel& channel = channels_[index];
-    if (channel.state == ActorChannel::State::Closed) {
-        return;
-    }
-    updates_.run_notifies();  // a value that waits to be told may name what goes
     environment_.stats.channels_closed += channel.is_open() ? 1u : 0u;
-    // What is a part of it goes with it, and first. Their channels stay until their own closes
-    // come; until then what arrives on them is thrown away.
-    const std::span<const ChannelIndex> family = families_.family_of(index, channels_);
-    for (const ChannelIndex member : family) {
-        families_.forget_parts_of(channels_[member].guid);  // at once, not part by part
-    }
-    for (std::size_t i = family.size(); i > 1; --i) {
-        ActorChannel& part = channels_[family[i - 1]];
-        release(family[i - 1], reason);
-        if (part.state == ActorChannel::State::Open) {
-            part.state = ActorChannel::State::Refused;
-        }
-    }
-    const bool stays_alive =
-        reason == ChannelCloseReason::Relevancy || reason == ChannelCloseReason::Disconnected;
-    release(index, channel.is_destroyed && stays_alive ? ChannelCloseReason::Destroyed : reason);
     const auto named = channels_by_name_.find(std::exchange(channel.name_hash, 0));
     if (named != channels_by_name_.end() && named->second == index) {
         channels_by_name_.erase(named);
@@ -313,10 +372,18 @@ void ReceivedObjects::close(ChannelIndex index, ChannelCloseReason reason) {
 void ReceivedObjects::close_all() {
     updates_.finish();
     updates_.run_notifies();
+    updates_.forget_new_objects();
     for (ChannelIndex index; index.value < channels_.count(); ++index.value) {
-        if (channels_.find(index) != nullptr) {
-            close(index, ChannelCloseReason::Disconnected);
-            channels_[index].receiver.reset();
+        const ActorChannel* channel = channels_.find(index);
+        if (channel != nullptr && channel->state != ActorChannel::State::Closed) {
+            close_later(index, ChannelCloseReason::Disconnected);
+        }
+    }
+    collect_departing();
+    run_departures();
+    for (ChannelIndex index; index.value < channels_.count(); ++index.value) {
+        if (ActorChannel* channel = channels_.find(index)) {
+            channel->receiver.reset();
         }
     }
     calls_.clear();
@@ -354,20 +421,24 @@ void ReceivedObjects::leave_to_another(ChannelIndex index, std::span<const std::
         return;
     }
     updates_.finish();  // it may be of what goes with that, and what names it is set
-    if (spend_close(index, budget)) {
+    updates_.run_notifies();
+    close_later(index, ChannelCloseReason::Relevancy);
+    if (end_departures(budget) == CloseReason::None) {
         channels_[index].is_carried_over = false;
-        close(index, ChannelCloseReason::Relevancy);
     }
 }
 
 void ReceivedObjects::end_carrying_over() {
     updates_.finish();
+    updates_.run_notifies();
     for (ChannelIndex index; index.value < channels_.count(); ++index.value) {
-        if (channels_.find(index) != nullptr && channels_[index].is_carried_over) {
-            channels_[index].is_carried_over = false;
-            close(index, ChannelCloseReason::Relevancy);
+        ActorChannel* channel = channels_.find(index);
+        if (channel != nullptr && std::exchange(channel->is_carried_over, false)) {
+            close_later(index, ChannelCloseReason::Relevancy);
         }
     }
+    collect_departing();
+    run_departures();
 }
 
 }  // namespace replayout

@@ -29,8 +29,7 @@ class ReceivedObjects {
 
     // What comes in order on a channel. `budget` is the packet's.
 
-    [[nodiscard]] CloseReason receive_open(ChannelIndex index, std::span<const std::byte> payload,
-                                           DecodeBudget& budget);
+    [[nodiscard]] CloseReason receive_open(ChannelIndex index, std::span<const std::byte> payload);
     [[nodiscard]] CloseReason receive_close(ChannelIndex index, std::span<const std::byte> payload,
                                             DecodeBudget& budget);
     /// What this client is to the object, or which of the parts that it makes itself are gone.
@@ -42,6 +41,14 @@ class ReceivedObjects {
     /// A bunch came on that channel, maybe out of order.
     void bunch_arrived(ChannelIndex index, const BunchHeader& header,
                        std::span<const std::byte> payload, DecodeBudget& budget);
+    /// An object whose close came goes together with those of the closes next to that, so that what
+    /// names many of them is set once: here, before anything else comes.
+    [[nodiscard]] CloseReason end_departures(DecodeBudget& budget);
+    /// Its close came, or that of its outer, and its object has not gone yet.
+    [[nodiscard]] bool is_going(ChannelIndex index) const noexcept {
+        const ActorChannel* channel = channels_.find(index);
+        return channel != nullptr && channel->going_place != 0;
+    }
     /// Channels on which something may go on.
     [[nodiscard]] AwaitedOuters& awaited() noexcept { return awaited_; }
 
@@ -51,7 +58,7 @@ class ReceivedObjects {
     /// Objects that came, without their parts.
     [[nodiscard]] std::uint32_t opened_count() const noexcept { return opened_count_; }
     /// The object with that stable name is gone, and its channel was not closed for that.
-    void named_object_ended(NetGUID guid, std::string_view stable_name);
+    [[nodiscard]] CloseReason named_object_ended(NetGUID guid, std::string_view stable_name);
 
     /// Every object is despawned.
     void close_all();
@@ -68,12 +75,25 @@ class ReceivedObjects {
     [[nodiscard]] CloseReason receive_role(ActorChannel& channel, BitReader& reader);
     [[nodiscard]] CloseReason receive_destroyed_parts(const ActorChannel& channel,
                                                       BitReader& reader);
-    /// Takes from the budget what references to all that goes with that channel cost. False: it is
-    /// spent.
-    [[nodiscard]] bool spend_close(ChannelIndex index, DecodeBudget& budget);
-    void close(ChannelIndex index, ChannelCloseReason reason);
+    /// An object that goes: alone, or because its outer does.
+    struct Departure {
+        ChannelIndex index;
+        ChannelCloseReason reason;
+        bool is_closed;  ///< with its channel; else the close of that comes by itself
+    };
+
+    /// The object of that channel, which is not closed, goes with its parts.
+    void close_later(ChannelIndex index, ChannelCloseReason reason);
+    /// The ids of all that goes: into departing_.
+    void collect_departing();
+    /// All that goes is gone then.
+    void run_departures();
+    void forget_departures() noexcept;
+    /// What goes names nothing any more, and is a part of nothing.
+    void forget_names();
     /// The object of a channel is no longer the client's.
-    void release(ChannelIndex index, ChannelCloseReason reason);
+    void release(const Departure& departure);
+    void close(ChannelIndex index);
     void carry_over(ChannelIndex index);
     /// The channel of what was carried over is about to open, maybe for something else.
     void leave_to_another(ChannelIndex index, std::span<const std::byte> payload,
@@ -91,6 +111,10 @@ class ReceivedObjects {
     AwaitedOuters awaited_;
     // Hash of a stable name -> channel of the object that is there under it.
     KeyTable channels_by_name_;
+    Vector<Departure> departures_;    // that did not run yet, in the order in which the objects go
+    Vector<NetGUID> departing_;       // scratch: their ids, ascending
+    Vector<ChannelIndex> going_;      // scratch: their channels
+    DecodeBudget* budget_ = nullptr;  // of the packet that closed them; while there are some
     bool has_begun_batch_ = false;
     std::uint32_t opened_count_ = 0;
 };

@@ -177,7 +177,11 @@ CloseReason ReplicationClient::receive_destruction_notice(std::span<const std::b
     }
     while (objects.bits_left() > 0) {
         const DestroyedObject object = read_destroyed_object(objects);
-        receiver_.objects().named_object_ended(object.guid, object.stable_name);
+        const CloseReason reason =
+            receiver_.objects().named_object_ended(object.guid, object.stable_name);
+        if (reason != CloseReason::None) {
+            return reason;
+        }
     }
     return CloseReason::None;
 }

@@ -26,6 +26,13 @@ CloseReason ReplicationReceiver::receive_bunch(const BunchHeader& header,
     if (index.value > environment_.config.channels_max) {
         return CloseReason::TooManyChannels;
     }
+    CloseReason reason = CloseReason::None;
+    if (!header.is_close || objects_.is_going(index)) {
+        reason = objects_.end_departures(budget);
+    }
+    if (reason != CloseReason::None) {
+        return reason;
+    }
     if (header.is_call) {
         return calls_.receive(header, payload);
     }
@@ -33,11 +40,15 @@ CloseReason ReplicationReceiver::receive_bunch(const BunchHeader& header,
     current_channel_ = index;
     budget_ = &budget;
     objects_.bunch_arrived(index, header, payload, budget);
-    CloseReason reason = channels_[index].receiver.receive(header, payload, *this);
+    reason = channels_[index].receiver.receive(header, payload, *this);
     // One after the other, not each inside of the one before: a chain of them may be long.
     while (reason == CloseReason::None) {
         const std::optional<ChannelIndex> ready = objects_.awaited().take_ready();
         if (!ready.has_value()) {
+            break;
+        }
+        reason = objects_.end_departures(budget);  // what it waited for may be going
+        if (reason != CloseReason::None) {
             break;
         }
         current_channel_ = *ready;
@@ -62,8 +73,14 @@ bool ReplicationReceiver::must_wait(const BunchHeader& header, std::span<const s
 CloseReason ReplicationReceiver::handle_message(const BunchHeader& header,
                                                 std::span<const std::byte> payload) {
     updates_.finish();
+    // What waited for an outer may be handed on after a close.
+    const CloseReason departed =
+        header.is_close ? CloseReason::None : objects_.end_departures(*budget_);
+    if (departed != CloseReason::None) {
+        return departed;
+    }
     if (header.is_open) {
-        return objects_.receive_open(current_channel_, payload, *budget_);
+        return objects_.receive_open(current_channel_, payload);
     }
     if (!channels_[current_channel_].is_open()) {
         return CloseReason::MalformedBunch;  // in order, and yet before the open
@@ -104,21 +121,31 @@ CloseReason ReplicationReceiver::receive_blocks(BitReader& reader) {
         updates_.finish();
     }
     channels_.forget_refusal();
+    const CloseReason reason = end_bunches(*reader.budget());
+    if (reason != CloseReason::None) {
+        return reason;
+    }
     // For the messages of the next packet, which come before its blocks.
     small_message_steps_ = DecodeBudget::array_steps_default;
     ++packet_count_;
     ChannelIndex last_channel;
     const std::uint64_t array_steps = reader.budget()->array_steps;
     while (reader.bits_left() > 0) {
-        const CloseReason reason = receive_block(reader, last_channel);
-        if (reason != CloseReason::None) {
+        const CloseReason refused = receive_block(reader, last_channel);
+        if (refused != CloseReason::None) {
             channels_.note_refusal(last_channel);
             calls_.drop_due();
-            return reason;
+            return refused;
         }
     }
     calls_.spend_blocks(array_steps - reader.budget()->array_steps);
     return calls_.run_all();
+}
+
+CloseReason ReplicationReceiver::end_bunches(DecodeBudget& budget) {
+    const CloseReason reason = objects_.end_departures(budget);
+    updates_.set_new_references(budget);
+    return reason;
 }
 
 CloseReason ReplicationReceiver::receive_block(BitReader& reader, ChannelIndex& last_channel) {

@@ -130,12 +130,21 @@ void run_waiting_notifies(ReceiveScratch& scratch, std::size_t place, const RepL
 [[nodiscard]] bool skip_properties(const RepLayout& layout, BitReader& reader,
                                    ReceiveContext& context);
 
-/// The object behind `guid` appeared (`target` not null) or vanished (null), and the package map
-/// answers so already: every reference of `object` that names it is set, every value of a
-/// NetSerializer that named it is read again from its bits, and notifies and hooks run; those of an
-/// update under way with them, because a value that waits to be told may name what vanishes.
-/// Returns the number of references and values that changed.
+/// Objects behind `guids` (ascending, each once) appeared or vanished, and the package map answers
+/// so already: every reference of `object` that names one of them is set, every value of a
+/// NetSerializer that named one is read again from its bits, once, and notifies and hooks run;
+/// those of an update under way with them, because a value that waits to be told may name what
+/// vanishes. Returns the number of references and values that changed.
 std::uint32_t rebind_references(const RepLayout& layout, void* object, ReceivingRepState& state,
-                                NetGUID guid, ObjectHandle target, ReceiveContext& context);
+                                std::span<const NetGUID> guids, ReceiveContext& context);
+
+/// The package map answers `target` for `guid`.
+[[deprecated(
+    "give the ids that the package map answers anew for, without the target")]] inline std::uint32_t
+rebind_references(const RepLayout& layout, void* object, ReceivingRepState& state, NetGUID guid,
+                  ObjectHandle target, ReceiveContext& context) {
+    (void)target;
+    return rebind_references(layout, object, state, {&guid, 1}, context);
+}
 
 }  // namespace replayout

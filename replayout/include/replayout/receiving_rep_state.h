@@ -11,6 +11,7 @@
 
 #include <replayout/bit_reader.h>
 #include <replayout/net_guid.h>
+#include <replayout/node_map.h>
 #include <replayout/reflection/memory.h>
 #include <replayout/rep_layout.h>
 #include <replayout/sending_rep_state.h>
@@ -18,6 +19,7 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 namespace replayout {
@@ -89,10 +91,19 @@ class ReceivingRepState {
 
     /// A value of a NetSerializer, as it was received.
     struct SerializedValue {
+        explicit SerializedValue(MemoryResource* resource)
+            : guids(Allocator<NetGUID>(resource)), bytes(Allocator<std::byte>(resource)) {}
+
         Vector<NetGUID> guids;  ///< ids that it named, ascending, each once
         Vector<std::byte> bytes;
         std::uint32_t bit_count = 0;
+
+        /// Whether it names any of `others`, which ascend.
+        [[nodiscard]] bool names_any(std::span<const NetGUID> others) const noexcept;
     };
+
+    template <typename Entry>
+    using Table = NodeMap<RepPath, Entry>;
 
     /// What one object may hold.
     struct Limits {
@@ -101,11 +112,9 @@ class ReceivingRepState {
     };
 
     explicit ReceivingRepState(MemoryResource* resource)
-        : references_(make_allocator<Reference>(resource)),
-          values_(make_allocator<SerializedValue>(resource)),
-          namings_(Allocator<std::pair<std::uint64_t, Naming>>(resource)),
-          keyed_(Allocator<std::pair<std::uint32_t, KeyedElements>>(resource)),
-          delta_versions_(Allocator<std::pair<std::uint32_t, Version>>(resource)) {}
+        : keyed_(Allocator<std::pair<std::uint32_t, KeyedElements>>(resource)),
+          delta_versions_(Allocator<std::pair<std::uint32_t, Version>>(resource)),
+          names_(nullptr, NamesDeleter{resource}) {}
 
     /// The reference at `path` now names `guid`; null forgets it. What it named before is appended
     /// to `dropped`, if given. False: the table is full.
@@ -145,11 +154,14 @@ class ReceivingRepState {
 
     /// Whether any reference or kept value names `guid`.
     [[nodiscard]] bool names(NetGUID guid) const noexcept {
-        return namings_.find(guid.value) != namings_.end();
+        return names_ != nullptr && names_->counts.find(guid.value) != names_->counts.end();
     }
-    /// What rebind_references() costs here, in steps of a DecodeBudget; 0 where nothing names
-    /// `guid`.
-    [[nodiscard]] std::size_t rebind_steps(NetGUID guid) const noexcept;
+    /// Those of `guids` (ascending, each once) that a reference or kept value names, appended to
+    /// `named`.
+    void find_named(std::span<const NetGUID> guids, Vector<NetGUID>& named) const;
+    /// What rebind_references() of `guids` (ascending, each once) costs here, in steps of a
+    /// DecodeBudget; 0 where nothing names one of them.
+    [[nodiscard]] std::size_t rebind_steps(std::span<const NetGUID> guids) const noexcept;
 
     /// What the reference at `path` names, mapped or not. Null when it is null.
     [[nodiscard]] NetGUID find_reference(const RepPath& path) const noexcept;
@@ -158,51 +170,60 @@ class ReceivingRepState {
 
     /// References and ids of kept values, which Limits::references bounds.
     [[nodiscard]] std::uint32_t reference_count() const noexcept {
-        return static_cast<std::uint32_t>(references_.size()) + value_guid_count_;
+        const Names& names = all_names();
+        return static_cast<std::uint32_t>(names.references.size()) + names.value_guid_count;
     }
     /// Of the bits of kept values, which Limits::value_bytes bounds.
-    [[nodiscard]] std::size_t value_bytes() const noexcept { return value_bytes_; }
+    [[nodiscard]] std::size_t value_bytes() const noexcept { return all_names().value_bytes; }
 
     [[nodiscard]] bool has_references() const noexcept {
-        return !references_.empty() || !values_.empty();
+        return names_ != nullptr && (!names_->references.empty() || !names_->values.empty());
     }
-    [[nodiscard]] const FlatMap<RepPath, SerializedValue>& values() const noexcept {
-        return values_;
+    [[nodiscard]] const Table<SerializedValue>& values() const noexcept {
+        return all_names().values;
     }
-    [[nodiscard]] const FlatMap<RepPath, Reference>& references() const noexcept {
-        return references_;
+    [[nodiscard]] const Table<Reference>& references() const noexcept {
+        return all_names().references;
     }
-    [[nodiscard]] FlatMap<RepPath, Reference>& references() noexcept { return references_; }
+    [[nodiscard]] Table<Reference>& references() { return make_names().references; }
 
   private:
-    template <typename Entry>
-    [[nodiscard]] static Allocator<std::pair<RepPath, Entry>> make_allocator(
-        MemoryResource* resource) noexcept {
-        return Allocator<std::pair<RepPath, Entry>>(resource);
-    }
-    /// How many references and kept values name an id, and the bytes of these values.
-    struct Naming {
-        std::uint32_t count = 0;
-        std::size_t value_bytes = 0;
+    struct Names {
+        explicit Names(MemoryResource* resource)
+            : references(resource), values(resource), counts(resource) {}
+
+        Table<Reference> references;
+        Table<SerializedValue> values;
+        // How many references and kept values name an id.
+        NodeMap<std::uint64_t, std::uint32_t> counts;
+        std::uint32_t value_guid_count = 0;  // of all values
+        std::size_t value_bytes = 0;         // likewise
+    };
+    struct NamesDeleter {
+        MemoryResource* resource;
+        void operator()(Names* names) const { Allocator<Names>(resource).delete_object(names); }
     };
 
-    void add_naming(NetGUID guid, std::size_t value_bytes);
-    void remove_naming(NetGUID guid, std::size_t value_bytes);
+    [[nodiscard]] const Names& all_names() const noexcept;
+    [[nodiscard]] Names& make_names();
+    void add_naming(NetGUID guid) { ++names_->counts[guid.value]; }
+    void remove_naming(NetGUID guid);
     void drop_reference(NetGUID guid, Vector<NetGUID>* dropped);
     void drop_value(const SerializedValue& value, Vector<NetGUID>* dropped);
     /// What lies in elements of the keyed array at `array` that are not known.
     void forget_unknown(RepHandle array, const KeyedElements& known, std::uint32_t handle_count,
                         Vector<NetGUID>* dropped);
-    /// Entries from `begin` to `end`, both included.
-    void erase_between(const RepPath& begin, const RepPath& end, Vector<NetGUID>* dropped);
+    /// Entries from `begin` to `end`, both included, whose paths `is_gone` takes.
+    template <typename IsGone>
+    void erase_between(const RepPath& begin, const RepPath& end, const IsGone& is_gone,
+                       Vector<NetGUID>* dropped);
+    template <typename Value, typename IsGone, typename Drop>
+    static void erase_where(Table<Value>& table, const RepPath& begin, const RepPath& end,
+                            const IsGone& is_gone, const Drop& drop);
 
-    FlatMap<RepPath, Reference> references_;
-    FlatMap<RepPath, SerializedValue> values_;
-    FlatMap<std::uint64_t, Naming> namings_;          // by id
     FlatMap<std::uint32_t, KeyedElements> keyed_;     // by handle of the array
     FlatMap<std::uint32_t, Version> delta_versions_;  // by handle; 0: carried over
-    std::uint32_t value_guid_count_ = 0;              // of all values
-    std::size_t value_bytes_ = 0;                     // likewise
+    std::unique_ptr<Names, NamesDeleter> names_;      // null: it never named anything
 };
 
 }  // namespace replayout

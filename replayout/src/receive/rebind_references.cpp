@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// An object appeared or vanished: whatever names it in another object is set, or read again.
+// Objects appeared or vanished: whatever names them in another object is set, or read again.
 #include <replayout/receive_properties.h>
 
 #include "keyed_array_finisher.h"
@@ -21,24 +21,28 @@ struct Leaf {
 
 }  // namespace
 
-/// Binds what one id concerns in one object, leaf by leaf.
+/// Binds what some ids concern in one object, leaf by leaf.
 class Rebinder {
   public:
     Rebinder(const RepLayout& layout, ReceivingRepState& state, std::byte* object,
-             ObjectHandle target, ReceiveContext& context)
+             ReceiveContext& context)
         : layout_(layout),
           state_(state),
           object_(object),
-          target_(target),
           context_(context),
           notifies_(layout, object, state, context) {
         parts_of(context.scratch).update.old_values().sort();  // any of them may be looked for
     }
 
     void set(const RepPath& path, ReceivingRepState::Reference& reference) {
-        reference.is_mapped = !target_.is_null();
+        if (reference.guid != guid_) {
+            guid_ = reference.guid;  // many in a row name the same
+            target_ = context_.package_map.object_of(guid_);
+        }
+        const ObjectHandle target = target_;
+        reference.is_mapped = !target.is_null();
         Leaf leaf = find_leaf(path);
-        if (leaf.cmd == nullptr || leaf.cmd->property->reference.get(leaf.memory) == target_) {
+        if (leaf.cmd == nullptr || leaf.cmd->property->reference.get(leaf.memory) == target) {
             return;
         }
         if (begin_update()) {
@@ -46,7 +50,7 @@ class Rebinder {
         }
         if (leaf.cmd != nullptr) {
             notifies_.before_write(leaf.cmd->parent_index);
-            leaf.cmd->property->reference.set(leaf.memory, target_);
+            leaf.cmd->property->reference.set(leaf.memory, target);
             end_write(path, leaf, true);
         }
     }
@@ -152,36 +156,41 @@ class Rebinder {
     const RepLayout& layout_;
     ReceivingRepState& state_;
     std::byte* object_;
-    ObjectHandle target_;
     ReceiveContext& context_;
     NotifyQueue notifies_;
     std::uint32_t count_ = 0;
+    NetGUID guid_;                           // of the last reference that was set
+    ObjectHandle target_;                    // behind that
     const RepLayoutCmd* indexed_ = nullptr;  // whose elements the scratch's places are
 };
 
 std::uint32_t rebind_references(const RepLayout& layout, void* object, ReceivingRepState& state,
-                                NetGUID guid, ObjectHandle target, ReceiveContext& context) {
+                                std::span<const NetGUID> guids, ReceiveContext& context) {
     REPLAYOUT_EXPECT(object != nullptr, 0,
                      "rebind_references: a \"%s\" without memory: give it the object",
                      std::string(layout.name()).c_str());
-    Rebinder rebinder(layout, state, static_cast<std::byte*>(object), target, context);
+    Rebinder rebinder(layout, state, static_cast<std::byte*>(object), context);
     auto& references = state.references();
     auto reference = references.begin();
+    const bool is_one = guids.size() == 1;
+    const auto set_reference = [&] {
+        const NetGUID guid = reference->second.guid;
+        if (is_one ? guid == guids.front() : std::binary_search(guids.begin(), guids.end(), guid)) {
+            rebinder.set(reference->first, reference->second);
+        }
+        ++reference;
+    };
     // Both tables in one ascending order, because notifies run in that of the first leaf.
     for (const auto& [path, value] : state.values()) {
-        for (; reference != references.end() && reference->first < path; ++reference) {
-            if (reference->second.guid == guid) {
-                rebinder.set(reference->first, reference->second);
-            }
+        while (reference != references.end() && reference->first < path) {
+            set_reference();
         }
-        if (std::binary_search(value.guids.begin(), value.guids.end(), guid)) {
+        if (value.names_any(guids)) {
             rebinder.read_again(path, value);
         }
     }
-    for (; reference != references.end(); ++reference) {
-        if (reference->second.guid == guid) {
-            rebinder.set(reference->first, reference->second);
-        }
+    while (reference != references.end()) {
+        set_reference();
     }
     return rebinder.finish();
 }

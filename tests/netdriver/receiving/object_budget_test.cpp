@@ -4,6 +4,7 @@
 // references name, blocks, and messages, which bring what they cost with them.
 #include <replayout/netdriver/net_driver.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -16,11 +17,12 @@
 namespace replayout::test {
 namespace {
 
-// Of a packet: 1,000,000 steps. To bind 1,000 references of one object, all of the same object,
-// takes 1 + 1,000 / 8 + 16 * 1,000 of them, and one more the bunch that does it.
-constexpr std::uint32_t reference_count = 1'000;
-constexpr std::uint32_t binding_steps = 1 + 1 + reference_count / 8 + 16 * reference_count;
-constexpr std::uint32_t binding_count = 62;
+// Of a packet: 1,000,000 steps. To bind 1,465 references of one object, all of the same object,
+// takes 1 + 16 * 1,465 of them, a quarter for each look at one of them and at the id, and one more
+// the bunch that does it.
+constexpr std::uint32_t reference_count = 1'465;
+constexpr std::uint32_t binding_steps = 1 + 1 + 16 * reference_count + (reference_count + 1) / 4;
+constexpr std::uint32_t binding_count = 42;
 constexpr std::uint32_t steps_left = 1'000'000 - binding_count * binding_steps;
 static_assert(steps_left < 200);
 
@@ -44,7 +46,7 @@ struct ReferringClient {
     }
 
     /// Bunches that leave so many of a packet's steps, or take more than there are: the object
-    /// comes and goes, 31 times. Before that come bunches that were there already, at a step each.
+    /// comes and goes, 17 times. Before that come bunches that were there already, at a step each.
     [[nodiscard]] static std::vector<Bunch> bunches_that_leave(int steps) {
         std::vector<Bunch> bunches(static_cast<std::size_t>(static_cast<int>(steps_left) - steps),
                                    control_bunch(1, Bytes()));
@@ -64,15 +66,45 @@ struct ReferringClient {
 
 }  // namespace
 
-TEST_CASE("Object budget: opens and closes take each what they bind, to the last step",
+TEST_CASE("Object budget: opens and closes take each what they bind, as long as a step is left",
           "[netdriver][hostile][object_budget]") {
     for (const int left : {1, 0, -1}) {
         INFO("steps left " << left);
         ReferringClient fixture;
         fixture.server.deliver_packet(ReferringClient::bunches_that_leave(left));
-        CHECK(fixture.server.driver().close_reason() ==
-              (left >= 0 ? CloseReason::None : CloseReason::MalformedBunch));
+        CHECK(fixture.server.is_joined());
         CHECK(fixture.server.driver().stats().channels_opened == 1 + binding_count / 2);
+    }
+    // To set what it comes to takes the last step, and so nothing is left for what goes.
+    for (const int left : {3, 2}) {
+        INFO("steps left " << left);
+        ReferringClient fixture;
+        std::vector<Bunch> bunches = ReferringClient::bunches_that_leave(left);
+        bunches.push_back(open_bunch(2, NetGUID{target}, TestSchema::pawn_number));
+        bunches.push_back(close_bunch(2, 2));
+        fixture.server.deliver_packet(bunches);
+        CHECK(fixture.server.driver().close_reason() == CloseReason::MalformedBunch);
+    }
+}
+
+TEST_CASE("Object budget: references to what comes when it is spent are set with the next packet",
+          "[netdriver][object_budget]") {
+    for (const int left : {2, 1}) {
+        INFO("steps left " << left);
+        ReferringClient fixture;
+        std::vector<Bunch> bunches = ReferringClient::bunches_that_leave(left);
+        bunches.push_back(open_bunch(2, NetGUID{target}, TestSchema::pawn_number));
+        fixture.server.deliver_packet(bunches);
+        REQUIRE(fixture.server.is_joined());
+        const ObjectHandle came = fixture.server.object_on(2);
+        const Pawn& pawn = fixture.server.world().pawn(fixture.server.object_on(1));
+        const auto count_set = [&] {
+            return std::count(pawn.friends.begin(), pawn.friends.end(), came);
+        };
+        CHECK(count_set() == (left == 2 ? reference_count : 0));
+        fixture.server.deliver_packet({});
+        CHECK(count_set() == reference_count);
+        CHECK(fixture.server.is_joined());
     }
 }
 

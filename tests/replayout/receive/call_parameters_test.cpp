@@ -418,10 +418,10 @@ TEST_CASE("CallParameters: objects that are not here are reported, and bind when
     REQUIRE(victim.receive(&taken, bomber.call(&blast)));
     CHECK(values_of(victim.unmapped) == std::vector<std::uint64_t>{1});
     CHECK(taken.victims == std::vector<ObjectHandle>{{}, ObjectHandle{80}, {}, {}});
-    victim.package_map.bind(NetGUID{1}, ObjectHandle{70});
+    const NetGUID guid{1};
+    victim.package_map.bind(guid, ObjectHandle{70});
     ReceiveContext context{victim.package_map, victim.scratch};
-    CHECK(rebind_references(*explode_layout, &taken, victim.state, NetGUID{1}, ObjectHandle{70},
-                            context) == 2);
+    CHECK(rebind_references(*explode_layout, &taken, victim.state, {&guid, 1}, context) == 2);
     CHECK(taken.victims ==
           std::vector<ObjectHandle>{ObjectHandle{70}, ObjectHandle{80}, ObjectHandle{70}, {}});
 }

@@ -39,6 +39,13 @@ struct State {
         return state.set_value(make_path(handles), guids, BitReader(bits), 20, {1'000, 1'000},
                                gone);
     }
+    [[nodiscard]] std::size_t rebind_steps(std::initializer_list<std::uint64_t> ids) const {
+        std::vector<NetGUID> guids;
+        for (const std::uint64_t id : ids) {
+            guids.push_back(NetGUID{id});
+        }
+        return state.rebind_steps(guids);
+    }
     [[nodiscard]] std::uint64_t find(std::initializer_list<std::uint32_t> handles) const {
         return state.find_reference(make_path(handles)).value;
     }
@@ -171,16 +178,56 @@ TEST_CASE("ReceivingRepState: a value that is forgotten names nothing, whoever l
 TEST_CASE("ReceivingRepState: binding costs where an id is named, and more where it is more often",
           "[replayout][receiving_rep_state]") {
     State state;
-    CHECK(state.state.rebind_steps(NetGUID{10}) == 0);
+    CHECK(state.rebind_steps({10}) == 0);
     CHECK(state.set({3}, 10));
-    const std::size_t once = state.state.rebind_steps(NetGUID{10});
+    const std::size_t once = state.rebind_steps({10});
     CHECK(once > 0);
     CHECK(state.set({4}, 10));
-    CHECK(state.state.rebind_steps(NetGUID{10}) > once);
-    CHECK(state.state.rebind_steps(NetGUID{11}) == 0);
+    CHECK(state.rebind_steps({10}) > once);
+    CHECK(state.rebind_steps({11}) == 0);
     CHECK(state.set({3}, 0));
     CHECK(state.set({4}, 0));
-    CHECK(state.state.rebind_steps(NetGUID{10}) == 0);
+    CHECK(state.rebind_steps({10}) == 0);
+}
+
+TEST_CASE(
+    "ReceivingRepState: ids that are bound together cost what they do alone, but for one look",
+    "[replayout][receiving_rep_state]") {
+    State state;
+    for (std::uint32_t handle = 3; handle < 7; ++handle) {
+        CHECK(state.set({handle}, 7 + handle));
+    }
+    const std::size_t one = state.rebind_steps({10});
+    CHECK(state.rebind_steps({10, 11}) < 2 * one);
+    CHECK(state.rebind_steps({10, 11}) > one + 16);
+    CHECK(state.rebind_steps({10, 11}) == state.rebind_steps({12, 13}));
+    // As many ids as are named, and more than that.
+    const std::size_t all = state.rebind_steps({10, 11, 12, 13});
+    CHECK(state.rebind_steps({1, 2, 3, 10, 11, 12, 13, 20}) == all);  // the looks are as many
+    CHECK(state.rebind_steps({1, 2, 3, 4, 5}) == 0);
+
+    Vector<NetGUID> named;
+    const auto find_named = [&](std::vector<NetGUID> guids) {
+        named.clear();
+        state.state.find_named(guids, named);
+        return values_of(named);
+    };
+    CHECK(find_named({NetGUID{1}, NetGUID{11}, NetGUID{13}}) == Guids{11, 13});
+    CHECK(find_named({NetGUID{1}, NetGUID{2}, NetGUID{11}, NetGUID{13}, NetGUID{14}}) ==
+          Guids{11, 13});
+    CHECK(find_named({}).empty());
+}
+
+TEST_CASE("ReceivingRepState: a value that names many ids is read again once for all of them",
+          "[replayout][receiving_rep_state]") {
+    State state;
+    CHECK(state.set_value({3}, {10, 11, 12}, nullptr));
+    const std::size_t one = state.rebind_steps({11});
+    CHECK(one >= 3 * 16);
+    CHECK(state.rebind_steps({10, 11, 12}) < one + 2 * 17);
+    CHECK(state.state.values().begin()->second.names_any(std::vector{NetGUID{9}, NetGUID{12}}));
+    CHECK_FALSE(state.state.values().begin()->second.names_any(std::vector{NetGUID{9}}));
+    CHECK_FALSE(state.state.values().begin()->second.names_any({}));
 }
 
 /// Elements of the keyed array at handle 5, two handles each: a reference and a value.
@@ -200,22 +247,22 @@ TEST_CASE("ReceivingRepState: binding costs by the bytes to read again, and by k
           "[replayout][receiving_rep_state]") {
     State state;
     CHECK(state.set_value({3}, {10}, nullptr));
-    const std::size_t one = state.state.rebind_steps(NetGUID{10});
+    const std::size_t one = state.rebind_steps({10});
     for (std::uint32_t handle = 4; handle < 8; ++handle) {
         CHECK(state.set_value({handle}, {10}, nullptr));
     }
-    CHECK(state.state.rebind_steps(NetGUID{10}) == one + 4 * 16 + 5 * 3 / 8);
+    CHECK(state.rebind_steps({10}) == one + 4 * 16 + 5 * 3 / 8 + 2);
     for (std::uint32_t handle = 4; handle < 8; ++handle) {
         CHECK(state.set_value({handle}, {}, nullptr));
     }
-    CHECK(state.state.rebind_steps(NetGUID{10}) == one);
+    CHECK(state.rebind_steps({10}) == one);
     Vector<KeyedElements::Element> made;
     KeyedElements& known = state.state.keyed_elements(RepHandle{9});
     for (std::uint64_t key = 0; key < 30; ++key) {
         (void)known.at(key, 0, made);
     }
     known.merge(made);
-    CHECK(state.state.rebind_steps(NetGUID{10}) == one + 30 * 2);
+    CHECK(state.rebind_steps({10}) == one + 30 * 2);
 }
 
 TEST_CASE("ReceivingRepState: elements that go, few or many, take along what they name",

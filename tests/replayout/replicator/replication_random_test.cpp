@@ -166,8 +166,8 @@ class Game {
         void set_present(ObjectHandle target, bool is_present) {
             package_map.set_present(target, is_present);
             ReceiveContext context{package_map, scratch};
-            (void)rebind_references(layout, &object, state, package_map.guid_of(target),
-                                    is_present ? target : ObjectHandle{}, context);
+            const NetGUID guid = package_map.guid_of(target);
+            (void)rebind_references(layout, &object, state, {&guid, 1}, context);
         }
 
         void set_all_present() {

@@ -58,7 +58,7 @@ class BlockReceiver {
         }
         ReceiveContext receive_context = context();
         const std::uint32_t count =
-            rebind_references(*layout_, object, state, guid, target, receive_context);
+            rebind_references(*layout_, object, state, {&guid, 1}, receive_context);
         values_failed += receive_context.values_failed;
         values_unmapped += receive_context.values_unmapped;
         return count;

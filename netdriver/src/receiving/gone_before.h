@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+//
+// The ids of a client as an object has them while it and others go: those of objects that go before
+// it name nothing.
+#pragma once
+
+#include <replayout/package_map.h>
+
+#include "client_channels.h"
+
+#include <cstdint>
+
+namespace replayout {
+
+class GoneBefore final : public PackageMap {
+  public:
+    /// `place` is the object's ActorChannel::going_place; 0: it stays.
+    GoneBefore(PackageMap& ids, const ClientChannels& channels, std::uint32_t place) noexcept
+        : ids_(ids), channels_(channels), place_(place) {}
+
+    [[nodiscard]] NetGUID guid_of(ObjectHandle object) override { return ids_.guid_of(object); }
+    [[nodiscard]] ObjectHandle object_of(NetGUID guid) override {
+        const ActorChannel* named = channels_.find(guid);
+        const bool goes = named != nullptr && named->going_place != 0;
+        return goes && (place_ == 0 || named->going_place < place_) ? ObjectHandle()
+                                                                    : ids_.object_of(guid);
+    }
+    [[nodiscard]] std::uint64_t binding_count() const noexcept override {
+        return ids_.binding_count();
+    }
+    [[nodiscard]] bool is_current(NetGUID guid, ObjectHandle object) const noexcept override {
+        return ids_.is_current(guid, object);
+    }
+
+  private:
+    PackageMap& ids_;
+    const ClientChannels& channels_;
+    std::uint32_t place_;
+};
+
+}  // namespace replayout
