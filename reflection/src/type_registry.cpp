@@ -58,8 +58,4 @@ const Type* TypeRegistry::find(TypeKey key) const noexcept {
     return found != types_by_key_.end() ? found->second : nullptr;
 }
 
-bool TypeRegistry::owns(const Type& type) const noexcept {
-    return find(type.name()) == &type;
-}
-
 }  // namespace replayout

@@ -9,7 +9,6 @@ GROUPS = [
         replayout/src/bits/bit_reader.cpp
         replayout/src/bits/change_mask.cpp
         replayout/src/layout/compatible_layout_builder.cpp
-        replayout/src/receive/delta_reader.cpp
         replayout/src/receive/dynamic_array_reader.cpp
         replayout/src/receive/key_decoder.h
         replayout/include/replayout/key_places.h
@@ -22,9 +21,8 @@ GROUPS = [
         replayout/src/receive/old_values.cpp
         replayout/src/receive/present_elements.cpp
         replayout/src/receive/present_elements.h
-        replayout/src/receive/property_reader.cpp
         replayout/src/values/quantise.cpp
-        replayout/src/receive/read_context.cpp
+        replayout/src/receive/read_context.h
         replayout/src/receive/read_value.cpp
         replayout/src/receive/rebind_references.cpp
         replayout/src/receive/receive_properties.cpp
@@ -32,8 +30,7 @@ GROUPS = [
         replayout/src/receive/call_parameters.cpp
         replayout/src/receive/struct_reader.cpp
         replayout/include/replayout/update_under_way.h
-        replayout/src/receive/update_under_way.cpp
-        replayout/src/receive/waiting_updates.cpp
+        replayout/include/replayout/waiting_updates.h
         replayout/src/bits/utf8.cpp
     """),
     ("messages", ("test_netdriver", "test_replay"), """
@@ -100,7 +97,6 @@ GROUPS = [
     """),
     ("behaviours", ("test_behaviours",), """
         netdriver/behaviours/src/behaviours/behaviour_section.cpp
-        netdriver/behaviours/src/client/client_objects.cpp
         netdriver/behaviours/src/client/client_readiness.cpp
         netdriver/behaviours/src/client/client_roles.cpp
         netdriver/behaviours/src/client/network_client.cpp
@@ -114,6 +110,7 @@ GROUPS = [
         netdriver/unet/src/network_reader.cpp
         netdriver/behaviours/src/server/owner_values.cpp
         netdriver/behaviours/src/server/state_sender.cpp
+        netdriver/behaviours/include/replayout/behaviours/collection_end.h
         netdriver/behaviours/src/behaviours/collection_end.cpp
         netdriver/behaviours/src/sections/sync_section.cpp
         netdriver/unet/src/unet_messages.cpp

@@ -135,9 +135,7 @@ class ChangeMask {
         return {words_.data(), words_.size()};
     }
 
-    friend bool operator==(const ChangeMask& left, const ChangeMask& right) noexcept {
-        return left.bit_count_ == right.bit_count_ && left.words_ == right.words_;
-    }
+    friend bool operator==(const ChangeMask&, const ChangeMask&) noexcept = default;
 
   private:
     using Words = SmallVector<std::uint64_t, 1>;  // of most classes without memory of its own

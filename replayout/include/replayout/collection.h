@@ -20,6 +20,7 @@
 #include <replayout/reflection/kind_of.h>
 #include <replayout/utf8.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <string>
@@ -72,21 +73,11 @@ class CollectionSerializer {
 
     static bool can_be_sent(const void* value) {
         const auto& collection = *static_cast<const Collection*>(value);
-        if (collection.size() > CountMax) {
-            return false;
-        }
-        for (const auto& entry : collection) {
-            if constexpr (is_map) {
-                if (!is_fine(entry.first) || !is_fine(entry.second)) {
-                    return false;
-                }
-            } else if (!is_fine(entry)) {
-                return false;
-            }
-        }
-        return true;
+        return collection.size() <= CountMax &&
+               std::all_of(collection.begin(), collection.end(), [](const auto& entry) {
+                   return all_parts(entry, [](const auto& part) { return is_fine(part); });
+               });
     }
-
     [[nodiscard]] static std::string name() {
         std::string text = is_map ? "map of " : "set of ";
         text += to_string(KindOf<Key>::kind);
@@ -108,6 +99,16 @@ class CollectionSerializer {
         }
     }
 
+    /// Whether the test is true of the key, and of the value that a map has for it.
+    template <typename Entry, typename Test>
+    [[nodiscard]] static bool all_parts(const Entry& entry, const Test& test) {
+        if constexpr (is_map) {
+            return test(entry.first) && test(entry.second);
+        } else {
+            return test(entry);
+        }
+    }
+
     template <typename Part>
     static void serialize(Part& part, NetArchive& archive) {
         if constexpr (std::is_same_v<Part, std::string>) {
@@ -117,22 +118,14 @@ class CollectionSerializer {
         }
     }
 
-    template <typename Part>
-    static void write_part(const Part& part, NetArchive& archive) {
-        Part copy = part;  // one function serves both directions and so takes it mutable
-        serialize(copy, archive);
-    }
-
     static void write(const Collection& collection, NetArchive& archive) {
         std::uint64_t count = collection.size();
         archive.serialize_packed_uint(count);
         for (const auto& entry : collection) {
-            if constexpr (is_map) {
-                write_part(entry.first, archive);
-                write_part(entry.second, archive);
-            } else {
-                write_part(entry, archive);
-            }
+            (void)all_parts(entry, [&](auto part) {
+                serialize(part, archive);
+                return true;
+            });
         }
     }
 

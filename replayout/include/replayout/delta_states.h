@@ -71,7 +71,7 @@ class DeltaStates {
     /// The same for a value that travels reliably. Until it has arrived, no other delta of the
     /// property may be sent. It has arrived when all that the receiver takes before it has, the
     /// beginning of its channel included: a restart() forgets what is no more under way.
-    void value_sent(std::span<const SentDelta> deltas);
+    void value_sent(std::span<const SentDelta> deltas) { add(deltas, true); }
     void value_delivered(RepHandle handle, Vector<RepHandle>& missed);
     /// Likewise, but for the value: the receiver threw it away, because it was taken back.
     void value_taken_back(RepHandle handle, Vector<RepHandle>& missed);

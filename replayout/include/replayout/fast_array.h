@@ -159,38 +159,36 @@ struct FastArrayCalls {
         return static_cast<Array&>(*static_cast<FastArraySerializer<Item>*>(items));
     }
 
-    static void pre_replicated_remove(void* items, std::span<const std::uint32_t> indices) {
+    /// Calls the items at these places, then the array.
+    template <typename Call>
+    static void run(void* items, std::span<const std::uint32_t> indices, const Call& call) {
         Array& array = owner(items);
         for (const std::uint32_t index : indices) {
-            if constexpr (requires(Item & item) { item.pre_replicated_remove(array); }) {
-                array.items[index].pre_replicated_remove(array);
+            call(array.items[index], array);
+        }
+        call(array, indices);
+    }
+
+    static void pre_replicated_remove(void* items, std::span<const std::uint32_t> indices) {
+        run(items, indices, [](auto& called, auto& argument) {
+            if constexpr (requires { called.pre_replicated_remove(argument); }) {
+                called.pre_replicated_remove(argument);
             }
-        }
-        if constexpr (requires { array.pre_replicated_remove(indices); }) {
-            array.pre_replicated_remove(indices);
-        }
+        });
     }
     static void post_replicated_add(void* items, std::span<const std::uint32_t> indices) {
-        Array& array = owner(items);
-        for (const std::uint32_t index : indices) {
-            if constexpr (requires(Item & item) { item.post_replicated_add(array); }) {
-                array.items[index].post_replicated_add(array);
+        run(items, indices, [](auto& called, auto& argument) {
+            if constexpr (requires { called.post_replicated_add(argument); }) {
+                called.post_replicated_add(argument);
             }
-        }
-        if constexpr (requires { array.post_replicated_add(indices); }) {
-            array.post_replicated_add(indices);
-        }
+        });
     }
     static void post_replicated_change(void* items, std::span<const std::uint32_t> indices) {
-        Array& array = owner(items);
-        for (const std::uint32_t index : indices) {
-            if constexpr (requires(Item & item) { item.post_replicated_change(array); }) {
-                array.items[index].post_replicated_change(array);
+        run(items, indices, [](auto& called, auto& argument) {
+            if constexpr (requires { called.post_replicated_change(argument); }) {
+                called.post_replicated_change(argument);
             }
-        }
-        if constexpr (requires { array.post_replicated_change(indices); }) {
-            array.post_replicated_change(indices);
-        }
+        });
     }
     static void post_replicated_receive(void* items) {
         Array& array = owner(items);

@@ -69,7 +69,19 @@ class NetArchive {
 
     /// A bool as one bit; an integer, enum or float as its full width.
     template <typename T>
-    requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) void serialize(T& value) noexcept;
+    requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) void serialize(T& value) noexcept {
+        static_assert(sizeof(T) <= 8);
+        if constexpr (std::is_floating_point_v<T>) {
+            using Pattern = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+            auto pattern = std::bit_cast<Pattern>(value);
+            serialize(pattern);
+            value = std::bit_cast<T>(pattern);
+        } else {
+            auto bits = static_cast<std::uint64_t>(value);
+            serialize_bits(bits, std::is_same_v<T, bool> ? 1 : sizeof(T) * 8);
+            value = static_cast<T>(bits);
+        }
+    }
 
     /// UTF-8 text of at most `bytes_max` bytes. Text that is longer or not UTF-8 fails, on either
     /// side, and `text` stays as it is.
@@ -101,30 +113,5 @@ class NetArchive {
     Vector<NetGUID>* ids_ = nullptr;
     bool is_refused_ = false;
 };
-
-template <typename T>
-requires(std::is_arithmetic_v<T> ||
-         std::is_enum_v<T>) void NetArchive::serialize(T& value) noexcept {
-    static_assert(sizeof(T) <= 8);
-    constexpr std::uint32_t bit_count = std::is_same_v<T, bool> ? 1 : sizeof(T) * 8;
-    std::uint64_t bits = 0;
-    if constexpr (std::is_same_v<T, bool>) {
-        bits = value ? 1 : 0;
-        serialize_bits(bits, bit_count);
-        value = bits != 0;
-    } else if constexpr (std::is_same_v<T, float>) {
-        bits = std::bit_cast<std::uint32_t>(value);
-        serialize_bits(bits, bit_count);
-        value = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
-    } else if constexpr (std::is_same_v<T, double>) {
-        bits = std::bit_cast<std::uint64_t>(value);
-        serialize_bits(bits, bit_count);
-        value = std::bit_cast<double>(bits);
-    } else {
-        bits = static_cast<std::uint64_t>(value);
-        serialize_bits(bits, bit_count);
-        value = static_cast<T>(bits);
-    }
-}
 
 }  // namespace replayout

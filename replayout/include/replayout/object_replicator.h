@@ -73,11 +73,13 @@ class ObjectReplicator {
     /// What the receiver is to the object from now on; at first the defaults of ReplicationFlags.
     /// What it begins to see by that is owed. Its `is_initial` is ignored: the replicator knows it.
     /// May take memory.
-    void set_flags(const ReplicationFlags& flags);
+    void set_flags(const ReplicationFlags& flags) { owed_.set_flags(flags); }
 
     /// Whether replicate_properties() has anything to look at. A loop that asks this and
     /// writes with PacketRoom::Whole ends.
-    [[nodiscard]] bool owes_any() const noexcept;
+    [[nodiscard]] bool owes_any() const noexcept {
+        return parts_.is_under_way() || owed_.owes_any();
+    }
 
     /// Writes the next block of what is owed, of the object as it was compared last. `writer` must
     /// stand at a byte boundary, or the call is refused, and the block ends at one. `packet` is
@@ -133,7 +135,7 @@ class ObjectReplicator {
     /// without it are owed again.
     void object_mapped(NetGUID guid);
     /// It never will: nothing waits for it any more.
-    void object_removed(NetGUID guid);
+    void object_removed(NetGUID guid) { missing_.note_removed(guid); }
 
     /// The receiver made the object anew, and takes nothing of what is in flight. The same as a new
     /// replicator with the same flags. Do not tell receipts of large values from before any more:
@@ -143,10 +145,10 @@ class ObjectReplicator {
 
     /// Nothing is owed, under way or left out: the receiver holds what was compared last, as far as
     /// it may see it.
-    [[nodiscard]] bool is_settled() const noexcept;
+    [[nodiscard]] bool is_settled() const noexcept { return !owes_any() && is_exact(); }
     /// What the receiver has and lacks, by handle. Where a condition of the object was chosen since
     /// the last replicate_properties() it is not exact, and does not tell what is owed by that.
-    [[nodiscard]] ConnectionShadow shadow() const noexcept;
+    [[nodiscard]] ConnectionShadow shadow() const noexcept { return owed_.shadow(is_exact()); }
 
   private:
     /// Nothing is lost, under way or left out.

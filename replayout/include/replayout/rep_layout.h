@@ -262,6 +262,8 @@ class RepLayout {
     friend class RepLayoutBuilder;
     friend class CompatibleLayoutBuilder;
     explicit RepLayout(MemoryResource* resource);
+    /// Finds the commands of the handles of the scope, whose commands are all there.
+    void index_handles(RepScope& scope);
 
     CompareRun only_run_;  // a copy: one look fewer for each object
     const TypeRegistry* registry_ = nullptr;

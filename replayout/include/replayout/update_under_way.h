@@ -61,9 +61,20 @@ class UpdateUnderWay {
     }
     /// A part ends with `last_span`, and more follow. The end of the update will take `held_steps`
     /// for what the part brought.
-    void hold(const LeafSpan& last_span, std::size_t held_steps);
+    void hold(const LeafSpan& last_span, std::size_t held_steps) {
+        keyed_changes_.end_part();
+        old_values_.end_part();
+        last_span_ = last_span;
+        held_steps_ += held_steps;
+    }
     /// Forgets the update.
-    void drop() noexcept;
+    void drop() noexcept {
+        old_values_.clear();
+        keyed_changes_.clear();
+        held_steps_ = 0;
+        layout_ = nullptr;
+        state_ = nullptr;
+    }
 
     /// Array steps of a DecodeBudget.
     static constexpr std::size_t end_steps_max = 100'000;

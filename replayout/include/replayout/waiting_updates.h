@@ -24,7 +24,12 @@ class WaitingUpdates {
     WaitingUpdates& operator=(const WaitingUpdates&) = delete;
 
     /// Takes the values of an update that ended.
-    void add(const RepLayout& layout, OldValues& values);
+    void add(const RepLayout& layout, OldValues& values) {
+        const bool has_parts = values.has_earlier();
+        const std::size_t begin = values_.size();
+        values.move_to(values_);
+        updates_.push_back({&layout, begin, values_.size(), has_parts});
+    }
 
     struct Update {
         const RepLayout* layout;
@@ -38,7 +43,13 @@ class WaitingUpdates {
     [[nodiscard]] const OldValue& value(std::size_t place) const noexcept { return values_[place]; }
 
     /// Forgets the updates.
-    void drop() noexcept;
+    void drop() noexcept {
+        for (const OldValue& value : values_) {
+            release(memory_, value);
+        }
+        values_.clear();
+        updates_.clear();
+    }
 
   private:
     std::pmr::memory_resource& memory_;

@@ -61,15 +61,12 @@ void append_right(std::string& line, std::uint64_t number, std::size_t width) {
     if (position.is_exact) {
         text += ", exact";
     }
-    if (position.held_version != 0) {
-        text += ", holds up to " + std::to_string(position.held_version);
-    }
-    if (position.joined_version != 0) {
-        text += ", joined at " + std::to_string(position.joined_version);
-    }
-    if (position.restart_version != 0) {
-        text += ", began anew at " + std::to_string(position.restart_version);
-    }
+    const auto add = [&text](std::string_view what, Version version) {
+        text += version == 0 ? "" : std::string(what) + std::to_string(version);
+    };
+    add(", holds up to ", position.held_version);
+    add(", joined at ", position.joined_version);
+    add(", began anew at ", position.restart_version);
     return text;
 }
 

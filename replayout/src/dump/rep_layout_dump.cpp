@@ -13,41 +13,13 @@ namespace replayout {
 namespace {
 
 [[nodiscard]] std::string_view type_name(RepLayoutCmdType type) noexcept {
-    switch (type) {
-        case RepLayoutCmdType::Bool:
-            return "Bool";
-        case RepLayoutCmdType::Bits8:
-            return "Bits8";
-        case RepLayoutCmdType::Bits16:
-            return "Bits16";
-        case RepLayoutCmdType::Bits32:
-            return "Bits32";
-        case RepLayoutCmdType::Bits64:
-            return "Bits64";
-        case RepLayoutCmdType::Vector:
-            return "Vector";
-        case RepLayoutCmdType::Quat:
-            return "Quat";
-        case RepLayoutCmdType::String:
-            return "String";
-        case RepLayoutCmdType::Object:
-            return "Object";
-        case RepLayoutCmdType::NetSerializeStruct:
-            return "NetSerializeStruct";
-        case RepLayoutCmdType::DynamicArray:
-            return "DynamicArray";
-        case RepLayoutCmdType::Return:
-            return "Return";
-        case RepLayoutCmdType::BitBool:
-            return "BitBool";
-        case RepLayoutCmdType::Quantised:
-            return "Quantised";
-        case RepLayoutCmdType::KeyedArray:
-            return "KeyedArray";
-        case RepLayoutCmdType::NetDeltaStruct:
-            return "NetDeltaStruct";
-    }
-    return "?";
+    static constexpr auto names = std::to_array<std::string_view>(
+        {"Bool", "Bits8", "Bits16", "Bits32", "Bits64", "Vector", "Quat", "String", "Object",
+         "NetSerializeStruct", "DynamicArray", "Return", "BitBool", "Quantised", "KeyedArray",
+         "NetDeltaStruct"});
+    static_assert(names.size() == static_cast<std::size_t>(RepLayoutCmdType::NetDeltaStruct) + 1);
+    const auto index = static_cast<std::size_t>(type);
+    return index < names.size() ? names[index] : "?";
 }
 
 void append_left(std::string& line, std::string_view text, std::size_t width) {

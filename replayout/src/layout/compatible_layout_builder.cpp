@@ -25,40 +25,25 @@ struct SkippedForm {
 };
 
 [[nodiscard]] SkippedForm skipped_form(LeafForm form) noexcept {
-    switch (form) {
-        case LeafForm::End:
-            return {RepLayoutCmdType::Return, 0};
-        case LeafForm::Bit:
-            return {RepLayoutCmdType::Bool, 1};
-        case LeafForm::Bits8:
-            return {RepLayoutCmdType::Bits8, 1};
-        case LeafForm::Bits16:
-            return {RepLayoutCmdType::Bits16, 2};
-        case LeafForm::Bits32:
-            return {RepLayoutCmdType::Bits32, 4};
-        case LeafForm::Bits64:
-            return {RepLayoutCmdType::Bits64, 8};
-        case LeafForm::ThreeFloats:
-            return {RepLayoutCmdType::Vector, 12};
-        case LeafForm::FourFloats:
-            return {RepLayoutCmdType::Quat, 16};
-        case LeafForm::Text:
-            return {RepLayoutCmdType::String, 0};
-        case LeafForm::Reference:
-            return {RepLayoutCmdType::Object, 0};
-        case LeafForm::NetSerializer:
-            return {RepLayoutCmdType::NetSerializeStruct, 0};
-        case LeafForm::NetDeltaSerializer:
-            return {RepLayoutCmdType::NetDeltaStruct, 0};
-        case LeafForm::DynamicArray:
-        case LeafForm::Optional:
-            return {RepLayoutCmdType::DynamicArray, 0};
-        case LeafForm::KeyedArray:
-            return {RepLayoutCmdType::KeyedArray, 0};
-        case LeafForm::Quantised:
-            return {RepLayoutCmdType::Quantised, 0};
-    }
-    return {RepLayoutCmdType::Return, 0};
+    using enum RepLayoutCmdType;
+    static constexpr SkippedForm forms[] = {{Return, 0},
+                                            {Bool, 1},
+                                            {Bits8, 1},
+                                            {Bits16, 2},
+                                            {Bits32, 4},
+                                            {Bits64, 8},
+                                            {Vector, 12},
+                                            {Quat, 16},
+                                            {String, 0},
+                                            {Object, 0},
+                                            {NetSerializeStruct, 0},
+                                            {DynamicArray, 0},
+                                            {DynamicArray, 0},
+                                            {Quantised, 0},
+                                            {KeyedArray, 0},
+                                            {NetDeltaStruct, 0}};
+    static_assert(std::size(forms) == static_cast<std::size_t>(LeafForm::NetDeltaSerializer) + 1);
+    return forms[static_cast<std::size_t>(form)];
 }
 
 [[nodiscard]] bool same_quantisation(const Quantisation& left, const Quantisation& right) noexcept {
@@ -123,7 +108,9 @@ Result<std::unique_ptr<RepLayout>> CompatibleLayoutBuilder::build() {
         layout_->diagnostics_.push_back("layout of \"" + shortened(layout_->name_) + "\": and " +
                                         std::to_string(unsaid_count_) + " more differences");
     }
-    finish_scopes();
+    for (RepScope& scope : layout_->scopes_) {
+        layout_->index_handles(scope);
+    }
     return std::move(layout_);
 }
 
@@ -378,17 +365,6 @@ void CompatibleLayoutBuilder::name_unsent(const RepScope& scope) {
             name_unsent(local_->element_scope(index));
         }
         path_.resize(path_size);
-    }
-}
-
-void CompatibleLayoutBuilder::finish_scopes() {
-    for (RepScope& scope : layout_->scopes_) {
-        scope.first_handle_cmd = static_cast<std::uint32_t>(layout_->handle_cmds_.size());
-        CmdIndex index = scope.cmd_start;
-        while (layout_->cmds_[index.value].type != RepLayoutCmdType::Return) {
-            layout_->handle_cmds_.push_back(index);
-            index = layout_->cmds_[index.value].end_cmd;
-        }
     }
 }
 

@@ -58,7 +58,6 @@ class CompatibleLayoutBuilder {
     /// Leaves of one property lie in one row, or the later ones are not taken: notifies rely on it.
     [[nodiscard]] bool is_in_row(const RepLayoutCmd& local);
     void name_unsent(const RepScope& scope);
-    void finish_scopes();
 
     const TypeRegistry& registry_;
     const RepLayout* local_;

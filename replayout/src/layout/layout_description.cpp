@@ -268,41 +268,18 @@ std::string_view read_described_text(BitReader& reader) noexcept {
 }
 
 LeafForm leaf_form_of(const RepLayoutCmd& cmd) noexcept {
-    switch (cmd.type) {
-        case RepLayoutCmdType::Bool:
-        case RepLayoutCmdType::BitBool:
-            return LeafForm::Bit;
-        case RepLayoutCmdType::Bits8:
-            return LeafForm::Bits8;
-        case RepLayoutCmdType::Bits16:
-            return LeafForm::Bits16;
-        case RepLayoutCmdType::Bits32:
-            return LeafForm::Bits32;
-        case RepLayoutCmdType::Bits64:
-            return LeafForm::Bits64;
-        case RepLayoutCmdType::Vector:
-            return LeafForm::ThreeFloats;
-        case RepLayoutCmdType::Quat:
-            return LeafForm::FourFloats;
-        case RepLayoutCmdType::String:
-            return LeafForm::Text;
-        case RepLayoutCmdType::Object:
-            return LeafForm::Reference;
-        case RepLayoutCmdType::NetSerializeStruct:
-            return LeafForm::NetSerializer;
-        case RepLayoutCmdType::NetDeltaStruct:
-            return LeafForm::NetDeltaSerializer;
-        case RepLayoutCmdType::DynamicArray:
-            return cmd.property->kind == PropertyKind::Optional ? LeafForm::Optional
-                                                                : LeafForm::DynamicArray;
-        case RepLayoutCmdType::KeyedArray:
-            return LeafForm::KeyedArray;
-        case RepLayoutCmdType::Quantised:
-            return LeafForm::Quantised;
-        case RepLayoutCmdType::Return:
-            break;
-    }
-    return LeafForm::End;
+    using enum LeafForm;
+    // In the order of RepLayoutCmdType.
+    static constexpr LeafForm forms[] = {
+        Bit,       Bits8,         Bits16,       Bits32,
+        Bits64,    ThreeFloats,   FourFloats,   Text,
+        Reference, NetSerializer, DynamicArray, End,
+        Bit,       Quantised,     KeyedArray,   NetDeltaSerializer};
+    static_assert(std::size(forms) ==
+                  static_cast<std::size_t>(RepLayoutCmdType::NetDeltaStruct) + 1);
+    const bool is_optional =
+        cmd.type == RepLayoutCmdType::DynamicArray && cmd.property->kind == PropertyKind::Optional;
+    return is_optional ? Optional : forms[static_cast<std::size_t>(cmd.type)];
 }
 
 std::uint32_t quantisation_numbers(const Quantisation& quantisation,

@@ -124,13 +124,11 @@ class LayoutComparer {
     [[nodiscard]] static bool has(const LayoutDescription& description, std::uint32_t begin,
                                   std::string_view name) noexcept {
         std::uint32_t index = begin;
-        while (description.cmds[index].form != LeafForm::End) {
-            if (description.cmds[index].name == name) {
-                return true;
-            }
+        while (description.cmds[index].form != LeafForm::End &&
+               description.cmds[index].name != name) {
             index = description.cmds[index].end;
         }
-        return false;
+        return description.cmds[index].form != LeafForm::End;
     }
 
     [[nodiscard]] static std::string path_of(const std::string& path, std::string_view name) {

@@ -34,18 +34,15 @@ Status RepFunctionBuilder::build() {
 
 Status RepFunctionBuilder::add_functions_of(const Type& type, std::uint32_t object_offset) {
     if (type.base() != nullptr) {
-        Status status = add_functions_of(*type.base(), object_offset + type.base_offset());
-        if (!status) {
-            return status;
+        if (Status added = add_functions_of(*type.base(), object_offset + type.base_offset());
+            !added) {
+            return added;
         }
     }
     for (const Function& function : type.functions()) {
-        if (!is_remote(function)) {
-            continue;
-        }
-        Status status = add(function, object_offset);
-        if (!status) {
-            return status;
+        Status added = is_remote(function) ? add(function, object_offset) : Status();
+        if (!added) {
+            return added;
         }
     }
     return {};

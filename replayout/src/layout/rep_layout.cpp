@@ -31,6 +31,15 @@ RepLayout::RepLayout(MemoryResource* resource)
 
 RepLayout::~RepLayout() = default;
 
+void RepLayout::index_handles(RepScope& scope) {
+    scope.first_handle_cmd = static_cast<std::uint32_t>(handle_cmds_.size());
+    CmdIndex index = scope.cmd_start;
+    while (cmds_[index.value].type != RepLayoutCmdType::Return) {
+        handle_cmds_.push_back(index);
+        index = cmds_[index.value].end_cmd;
+    }
+}
+
 const RepGroup* RepLayout::find_group(const RepScope& scope, RepHandle handle) const noexcept {
     const std::span<const RepGroup> all = groups(scope);
     const auto found = std::partition_point(all.begin(), all.end(), [&](const RepGroup& group) {

@@ -6,10 +6,10 @@
 
 #include "compare_run_finder.h"
 #include "group_limits.h"
+#include "layout_description_reader.h"
 #include "plain_leaf_finder.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace replayout {
 
@@ -61,26 +61,10 @@ namespace {
 void describe_quantisation(const Quantisation& quantisation, Fingerprint& description) {
     description.add("quantised");
     description.add(static_cast<std::uint64_t>(quantisation.form));
-    switch (quantisation.form) {
-        case QuantisationForm::None:
-        case QuantisationForm::NormalVector:
-            return;
-        case QuantisationForm::VectorSteps:
-            description.add(quantisation.steps_per_unit);
-            return;
-        case QuantisationForm::Angles:
-        case QuantisationForm::SmallestThree:
-            description.add(quantisation.bits);
-            return;
-        case QuantisationForm::IntegerRange:
-            description.add(static_cast<std::uint64_t>(quantisation.integer_min));
-            description.add(static_cast<std::uint64_t>(quantisation.integer_max));
-            return;
-        case QuantisationForm::RealSteps:
-            description.add(std::bit_cast<std::uint64_t>(quantisation.real_min));
-            description.add(std::bit_cast<std::uint64_t>(quantisation.real_max));
-            description.add(step_count(quantisation));
-            return;
+    std::uint64_t numbers[3]{};
+    const std::uint32_t count = quantisation_numbers(quantisation, numbers);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        description.add(numbers[i]);
     }
 }
 
@@ -499,7 +483,7 @@ void RepLayoutBuilder::finish_scopes() {
     CompareRunFinder compared(layout_->cmds_, layout_->parents_, resource_);
     PlainLeafFinder plain(layout_->cmds_, resource_);
     for (RepScope& scope : layout_->scopes_) {
-        index_handles(scope);
+        layout_->index_handles(scope);
         lay_down_groups(scope);
         compared.add_scope(scope, layout_->groups(scope));
         place_quantised(scope);
@@ -515,15 +499,6 @@ void RepLayoutBuilder::finish_scopes() {
     layout_->plain_leaves_ = plain.take_leaves();
     layout_->word_parents_ = plain.word_parents();
     layout_->word_rows_ = plain.take_word_rows();
-}
-
-void RepLayoutBuilder::index_handles(RepScope& scope) {
-    scope.first_handle_cmd = static_cast<std::uint32_t>(layout_->handle_cmds_.size());
-    CmdIndex index = scope.cmd_start;
-    while (layout_->cmds_[index.value].type != RepLayoutCmdType::Return) {
-        layout_->handle_cmds_.push_back(index);
-        index = layout_->cmds_[index.value].end_cmd;
-    }
 }
 
 void RepLayoutBuilder::lay_down_groups(RepScope& scope) {

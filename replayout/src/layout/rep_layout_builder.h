@@ -82,7 +82,6 @@ class RepLayoutBuilder {
     void begin_scope(std::uint16_t scope);
     /// The second pass: all commands are there, and what lies side by side in memory is found.
     void finish_scopes();
-    void index_handles(RepScope& scope);
     void lay_down_groups(RepScope& scope);
     void place_quantised(RepScope& scope);
     void diagnose(std::string message);

@@ -39,10 +39,6 @@ void DeltaStates::block_sent(std::span<const SentDelta> deltas) {
     blocks_.push_back(static_cast<std::uint32_t>(deltas.size()));
 }
 
-void DeltaStates::value_sent(std::span<const SentDelta> deltas) {
-    add(deltas, true);
-}
-
 void DeltaStates::resolve(std::size_t index, bool is_delivered, Vector<RepHandle>& missed) {
     const InFlight resolved = in_flight_[index];
     in_flight_.erase(in_flight_.begin() + static_cast<std::ptrdiff_t>(index));

@@ -1,24 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "keyed_array_finisher.h"
 
-#include <replayout/keyed_array.h>
-#include <replayout/shadow_state.h>
-
 #include "native_value.h"
 
 #include <algorithm>
 #include <limits>
-#include <utility>
 
 namespace replayout {
 
-std::int64_t archetype_rank(const RepLayout& layout, const RepLayoutCmd& cmd, std::uint64_t key,
-                            std::int64_t otherwise) noexcept {
-    const auto& array = shadow_value<ShadowKeyedArray>(std::as_const(layout.archetype()).buffer() +
-                                                       cmd.shadow_offset);
-    const std::uint32_t found = array.find(key);
-    return found < array.count() ? array.items[found].rank : otherwise;
-}
+namespace {
 
 /// One keyed array, whose values are written.
 class KeyedArrayFinisher {
@@ -32,41 +22,6 @@ class KeyedArrayFinisher {
           state_(state),
           context_(context),
           parts_(parts_of(context.scratch)) {}
-
-    enum class Which : std::uint8_t { All, InGroups };
-
-    static void finish_arrays(const RepLayout& layout, std::byte* object, ReceivingRepState& state,
-                              ReceiveContext& context, Which which) {
-        detail::UpdateUnderWay& update = parts_of(context.scratch).update;
-        detail::KeyedChanges& changes = update.keyed_changes();
-        const std::size_t first_fresh = changes.sort();
-        // Of an array in a group no part leaves anything behind.
-        std::size_t begin = which == Which::All ? 0 : first_fresh;
-        std::size_t kept = begin;
-        if (which == Which::All) {
-            update.old_values().sort();
-        }
-        while (begin < changes.changes().size()) {
-            const CmdIndex index = changes.changes()[begin].array;
-            std::size_t end = begin;
-            while (end < changes.changes().size() && changes.changes()[end].array == index) {
-                ++end;
-            }
-            KeyedArrayFinisher array(layout, index, object, state, context);
-            if (which == Which::All || array.is_in_group()) {
-                array.finish(begin, end);
-            } else {
-                changes.move_down(begin, end, kept);
-                kept += end - begin;
-            }
-            begin = end;
-        }
-        changes.keep_first(kept);
-    }
-
-  private:
-    using ElementChange = detail::ElementChange;
-    using KeyedChange = detail::KeyedChange;
 
     [[nodiscard]] bool is_in_group() const noexcept {
         return layout_.find_group(layout_.root(), RepHandle{cmd_.relative_handle}) != nullptr;
@@ -92,6 +47,10 @@ class KeyedArrayFinisher {
             fast.post_replicated_receive(array_);
         }
     }
+
+  private:
+    using ElementChange = detail::ElementChange;
+    using KeyedChange = detail::KeyedChange;
 
     [[nodiscard]] const ArrayOps& ops() const noexcept { return cmd_.property->array; }
     [[nodiscard]] std::uint64_t key_at(std::size_t index) const noexcept {
@@ -237,8 +196,7 @@ class KeyedArrayFinisher {
                 ranks[index] = {element.rank, index, i};
             }
         }
-        const auto& archetype = shadow_value<ShadowKeyedArray>(
-            std::as_const(layout_.archetype()).buffer() + cmd_.shadow_offset);
+        const ShadowKeyedArray& archetype = archetype_array(layout_, cmd_);
         std::uint32_t guess = 0;  // of the archetype's elements: the one behind the last
         for (std::uint32_t i = 0; i < count; ++i) {
             if (ranks[i].known_index != ElementRank::no_index) {
@@ -300,16 +258,35 @@ class KeyedArrayFinisher {
     std::size_t end_ = 0;
 };
 
-void finish_keyed_arrays(const RepLayout& layout, std::byte* object, ReceivingRepState& state,
-                         ReceiveContext& context) {
-    KeyedArrayFinisher::finish_arrays(layout, object, state, context,
-                                      KeyedArrayFinisher::Which::All);
-}
+}  // namespace
 
-void finish_grouped_arrays(const RepLayout& layout, std::byte* object, ReceivingRepState& state,
-                           ReceiveContext& context) {
-    KeyedArrayFinisher::finish_arrays(layout, object, state, context,
-                                      KeyedArrayFinisher::Which::InGroups);
+void finish_keyed_arrays(const RepLayout& layout, std::byte* object, ReceivingRepState& state,
+                         ReceiveContext& context, FinishedArrays which) {
+    detail::UpdateUnderWay& update = parts_of(context.scratch).update;
+    detail::KeyedChanges& changes = update.keyed_changes();
+    const std::size_t first_fresh = changes.sort();
+    // Of an array in a group no part leaves anything behind.
+    std::size_t begin = which == FinishedArrays::All ? 0 : first_fresh;
+    std::size_t kept = begin;
+    if (which == FinishedArrays::All) {
+        update.old_values().sort();
+    }
+    while (begin < changes.changes().size()) {
+        const CmdIndex index = changes.changes()[begin].array;
+        std::size_t end = begin;
+        while (end < changes.changes().size() && changes.changes()[end].array == index) {
+            ++end;
+        }
+        KeyedArrayFinisher array(layout, index, object, state, context);
+        if (which == FinishedArrays::All || array.is_in_group()) {
+            array.finish(begin, end);
+        } else {
+            changes.move_down(begin, end, kept);
+            kept += end - begin;
+        }
+        begin = end;
+    }
+    changes.keep_first(kept);
 }
 
 }  // namespace replayout

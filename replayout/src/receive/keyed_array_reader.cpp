@@ -25,18 +25,6 @@ inline bool KeyedArrayReader::is_going(std::uint64_t element_key) const noexcept
     return earlier != nullptr && earlier->change == ElementChange::Removed;
 }
 
-std::size_t KeyedArrayReader::going_count() const noexcept {
-    if (!is_going_on_) {
-        return 0;
-    }
-    return changes().count_earlier_removed(index_);
-}
-
-std::size_t KeyedArrayReader::count_max_after() const noexcept {
-    const bool is_part = is_full_set_ && !full_range_.is_whole();
-    return is_part ? count_max() * full_set_parts_factor : count_max();
-}
-
 void KeyedArrayReader::read_restart() {
     if (!reader_.read_bool()) {
         return;
@@ -51,22 +39,6 @@ void KeyedArrayReader::read_restart() {
         array_ == nullptr ? context_.present_state() : &context_.state();
     const KeyedElements* known = state == nullptr ? nullptr : state->find_keyed_elements(handle());
     is_beginning_anew_ = known == nullptr || known->restart_version() != restart_version_;
-}
-
-void KeyedArrayReader::keep_restart() {
-    if (array_ != nullptr && is_beginning_anew_) {
-        known().set_restart_version(restart_version_);
-    }
-}
-
-void KeyedArrayReader::read_key_range() {
-    KeyDecoder keys(reader_, key());
-    if (reader_.read_bool()) {
-        full_range_.begin = keys.read();
-    }
-    if (reader_.read_bool()) {
-        full_range_.end = keys.read();
-    }
 }
 
 void KeyedArrayReader::read_removed_keys() {
@@ -164,8 +136,16 @@ void KeyedArrayReader::forget_gone() {
 
 void KeyedArrayReader::check_end(std::size_t listed_count) {
     const std::size_t count = present_.count() + added_;
-    if (added_ > 0 && count - removed_ > count_max_after() &&
-        count - removed_ > count_max_after() + going_count()) {
+    const bool is_part = is_full_set_ && !full_range_.is_whole();
+    const std::size_t count_max_after = count_max() * (is_part ? full_set_parts_factor : 1u);
+    // With those among what is going that the game took away meanwhile, so an array may stay larger
+    // by these: to tell them apart all its elements would be looked through. Counted only where it
+    // matters, as that takes a look at all that earlier parts changed.
+    const auto going = [&] {
+        return is_going_on_ ? changes().count_earlier_removed(index_) : std::size_t{0};
+    };
+    if (added_ > 0 && count - removed_ > count_max_after &&
+        count - removed_ > count_max_after + going()) {
         reader_.fail();
     }
     const std::size_t charged = present_.charged_count() + added_;
@@ -184,12 +164,10 @@ void KeyedArrayReader::check_end(std::size_t listed_count) {
 }
 
 inline KeyedElements::Element& KeyedArrayReader::known(std::uint64_t element_key) {
-    return known().at(element_key, archetype_rank(context_.layout(), cmd_, element_key, 0),
-                      parts_.made_elements);
-}
-
-inline std::uint32_t KeyedArrayReader::first_handle(std::uint64_t element_key) {
-    return known(element_key).slot * element_.handle_count + 1;
+    const ShadowKeyedArray& archetype = archetype_array(context_.layout(), cmd_);
+    const std::uint32_t found = archetype.find(element_key);
+    const std::int64_t rank = found < archetype.count() ? archetype.items[found].rank : 0;
+    return known().at(element_key, rank, parts_.made_elements);
 }
 
 inline bool KeyedArrayReader::read_rank(std::uint64_t element_key) {
@@ -258,7 +236,8 @@ inline void KeyedArrayReader::read_element(std::uint64_t element_key) {
     } else {
         inner.memory = prepare(index, element_key, is_present);
     }
-    const std::uint32_t first = array_ == nullptr ? 1 : first_handle(element_key);
+    const std::uint32_t first =
+        array_ == nullptr ? 1 : known(element_key).slot * element_.handle_count + 1;
     const bool is_changed = read_leaves(leaves, first, inner);
     is_changed_ = is_changed_ || is_changed;
     if (!is_present) {
@@ -292,7 +271,13 @@ bool KeyedArrayReader::read() {
     is_full_set_ = reader_.read_bool();
     if (is_full_set_) {
         read_restart();
-        read_key_range();
+        KeyDecoder keys(reader_, key());
+        if (reader_.read_bool()) {
+            full_range_.begin = keys.read();
+        }
+        if (reader_.read_bool()) {
+            full_range_.end = keys.read();
+        }
     }
     read_removed_keys();
     context_.span().may_go_on =
@@ -310,7 +295,9 @@ bool KeyedArrayReader::read() {
     if (!reader_.failed() && is_full_set_) {
         take_unlisted_before(std::nullopt);
         forget_unlisted();
-        keep_restart();
+        if (array_ != nullptr && is_beginning_anew_) {
+            known().set_restart_version(restart_version_);
+        }
     }
     if (context_.is_checking() && !reader_.failed()) {
         check_end(static_cast<std::size_t>(count));

@@ -59,14 +59,11 @@ class KeyedArrayReader {
     [[nodiscard]] std::uint32_t count_max() const noexcept {
         return context_.layout().limits().array_count_max;
     }
-    /// Elements that there may be when the block is applied.
-    [[nodiscard]] std::size_t count_max_after() const noexcept;
 
     // The head: which elements go, and where those that stay are.
 
     /// Everything that there is goes with the first full set of that restart version.
     void read_restart();
-    void read_key_range();
     void read_removed_keys();
     /// Makes ready to find `key_count` of the elements that the object has.
     void find_places(std::size_t key_count);
@@ -97,9 +94,6 @@ class KeyedArrayReader {
     void take_unlisted_before(std::optional<std::uint64_t> element_key);
     /// An earlier part of the update took it away; it goes when the update ends.
     [[nodiscard]] bool is_going(std::uint64_t element_key) const noexcept;
-    /// With those among them that the game took away meanwhile, so an array may stay larger by
-    /// these: to tell them apart all its elements would be looked through.
-    [[nodiscard]] std::size_t going_count() const noexcept;
     /// It goes when the update ends.
     void take_away(std::uint64_t element_key);
 
@@ -112,12 +106,10 @@ class KeyedArrayReader {
     void forget_unlisted();
     /// Forgets what is known of gone_keys.
     void forget_gone();
-    void keep_restart();
 
     /// An element that is not known yet is of the archetype, or new; then its rank comes with it.
     [[nodiscard]] KeyedElements::Element& known(std::uint64_t element_key);
     [[nodiscard]] KeyedElements& known() { return context_.state().keyed_elements(handle()); }
-    [[nodiscard]] std::uint32_t first_handle(std::uint64_t element_key);
     void note(ElementChange change, std::uint64_t element_key) {
         // Another rank need not be another place: whether anything moved, the end tells.
         is_changed_ = is_changed_ || change != ElementChange::Moved;

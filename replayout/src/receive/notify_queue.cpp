@@ -74,55 +74,25 @@ void call_hooks(const Type& type, std::byte* object, ReceiveHook ReceiveHooks::*
     return true;
 }
 
-}  // namespace
-
-/// Tells an object of one update of it.
-class UpdateNotifier {
-  public:
-    UpdateNotifier(const RepLayout& layout, std::byte* object, bool has_parts) noexcept
-        : layout_(layout), object_(object), has_parts_(has_parts) {}
-
-    void begin() { call_hooks(layout_.type(), object_, &ReceiveHooks::post_net_receive); }
-    void tell(const detail::OldValue& previous) {
-        const RepParentCmd& parent = layout_.parents()[previous.parent_index];
-        const NotifyFunction& notify = parent.property->notify;
-        std::byte* const object = declaring_object(parent, object_);
-        const bool is_new =
-            previous.is_changed && !(has_parts_ && is_back(parent, object, previous.value));
-        if (is_new || notify.when == RepNotify::Always) {
-            notify.call(object, previous.value, notify.context);
-        }
+void tell(const RepLayout& layout, std::byte* root, bool has_parts,
+          const detail::OldValue& previous) {
+    const RepParentCmd& parent = layout.parents()[previous.parent_index];
+    const NotifyFunction& notify = parent.property->notify;
+    std::byte* const object = declaring_object(parent, root);
+    const bool is_new =
+        previous.is_changed && !(has_parts && is_back(parent, object, previous.value));
+    if (is_new || notify.when == RepNotify::Always) {
+        notify.call(object, previous.value, notify.context);
     }
-    void end() { call_hooks(layout_.type(), object_, &ReceiveHooks::post_rep_notifies); }
+}
 
-  private:
-    const RepLayout& layout_;
-    std::byte* object_;
-    bool has_parts_;
-};
+}  // namespace
 
 void NotifyQueue::begin() {
     if (!update_.has_begun()) {
         update_.begin(layout_, state_);
         call_hooks(layout_.type(), object_, &ReceiveHooks::pre_net_receive);
     }
-}
-
-void NotifyQueue::hold(const detail::LeafSpan& last_span, std::size_t held_steps) {
-    update_.hold(last_span, held_steps);
-    is_held_ = true;
-}
-
-void NotifyQueue::before_write(ParentIndex parent) {
-    update_.old_values().before_write(layout_, parent, object_);
-}
-
-void NotifyQueue::mark_changed(ParentIndex parent) noexcept {
-    update_.old_values().mark_changed(layout_, parent);
-}
-
-void NotifyQueue::mark_element_changed(CmdIndex array, std::uint64_t key) {
-    update_.keyed_changes().add(array, detail::ElementChange::Changed, key);
 }
 
 void NotifyQueue::run() {
@@ -140,13 +110,13 @@ void NotifyQueue::run() {
         update_.drop();
         return;
     }
-    UpdateNotifier notifier(layout_, object_, values.has_earlier());
-    notifier.begin();
+    const bool has_parts = values.has_earlier();
+    call_hooks(layout_.type(), object_, &ReceiveHooks::post_net_receive);
     for (const detail::OldValue& value : values.values()) {
-        notifier.tell(value);
+        tell(layout_, object_, has_parts, value);
     }
     update_.drop();
-    notifier.end();
+    call_hooks(layout_.type(), object_, &ReceiveHooks::post_rep_notifies);
 }
 
 void run_waiting_notifies(ReceiveScratch& scratch, std::size_t place, const RepLayout& layout,
@@ -154,12 +124,12 @@ void run_waiting_notifies(ReceiveScratch& scratch, std::size_t place, const RepL
     const detail::WaitingUpdates& waiting = parts_of(scratch).waiting;
     const detail::WaitingUpdates::Update update = waiting.update(place);
     REPLAYOUT_ASSERT(update.layout == &layout);
-    UpdateNotifier notifier(layout, static_cast<std::byte*>(object), update.has_parts);
-    notifier.begin();
+    auto* const bytes = static_cast<std::byte*>(object);
+    call_hooks(layout.type(), bytes, &ReceiveHooks::post_net_receive);
     for (std::size_t i = update.value_begin; i < update.value_end; ++i) {
-        notifier.tell(waiting.value(i));
+        tell(layout, bytes, update.has_parts, waiting.value(i));
     }
-    notifier.end();
+    call_hooks(layout.type(), bytes, &ReceiveHooks::post_rep_notifies);
 }
 
 }  // namespace replayout

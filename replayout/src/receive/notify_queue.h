@@ -25,13 +25,22 @@ class NotifyQueue {
     /// More parts follow: keeps what there is for the last one. `last_span` is where this one
     /// ended, which the next must go on from.
     /// `held_steps`: what of it is to be done in the end.
-    void hold(const detail::LeafSpan& last_span, std::size_t held_steps);
+    void hold(const detail::LeafSpan& last_span, std::size_t held_steps) {
+        update_.hold(last_span, held_steps);
+        is_held_ = true;
+    }
     /// A leaf of the parent is about to be written.
-    void before_write(ParentIndex parent);
+    void before_write(ParentIndex parent) {
+        update_.old_values().before_write(layout_, parent, object_);
+    }
     /// ... and it did change.
-    void mark_changed(ParentIndex parent) noexcept;
+    void mark_changed(ParentIndex parent) noexcept {
+        update_.old_values().mark_changed(layout_, parent);
+    }
     /// So did an element of a keyed array.
-    void mark_element_changed(CmdIndex array, std::uint64_t key);
+    void mark_element_changed(CmdIndex array, std::uint64_t key) {
+        update_.keyed_changes().add(array, detail::ElementChange::Changed, key);
+    }
     /// All values are written: calls post_net_receive, the notifies that are due, in order of
     /// declaration, and post_rep_notifies, or lets them wait. Nothing where nothing began.
     void run();

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "present_elements.h"
 
-#include <replayout/shadow_state.h>
-
+#include "keyed_array_finisher.h"
 #include "keyed_array_steps.h"
 
 #include <algorithm>
 #include <functional>
-#include <utility>
 
 namespace replayout {
 
@@ -24,7 +22,8 @@ void PresentElements::look_up(const std::byte* array, std::size_t key_count, boo
     is_sorted_ = is_full_set || is_worth_sorting(count_, key_count);
     const std::size_t known_count = context_.is_checking() ? count_known() : 0;
     const std::size_t forgettable_count = is_full_set ? known_count : 0;
-    charged_count_ = std::min(count_, known_count + archetype_count());
+    charged_count_ =
+        std::min(count_, known_count + archetype_array(context_.layout(), cmd_).count());
     context_.reader().spend_array_steps(1 + (is_sorted_
                                                  ? sort_steps(charged_count_ + forgettable_count)
                                                  : search_steps(charged_count_, key_count)));
@@ -37,12 +36,6 @@ std::size_t PresentElements::count_known() const noexcept {
     const KeyedElements* known =
         context_.present_state()->find_keyed_elements(RepHandle{cmd_.relative_handle});
     return known == nullptr ? 0 : known->elements().size();
-}
-
-std::size_t PresentElements::archetype_count() const noexcept {
-    return shadow_value<ShadowKeyedArray>(std::as_const(context_.layout().archetype()).buffer() +
-                                          cmd_.shadow_offset)
-        .count();
 }
 
 void PresentElements::drop_doubles(std::byte* array) {

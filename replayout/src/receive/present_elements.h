@@ -56,7 +56,6 @@ class PresentElements {
     [[nodiscard]] const ArrayOps& ops() const noexcept { return cmd_.property->array; }
     /// Elements that the sender has named, and a full set can make forget.
     [[nodiscard]] std::size_t count_known() const noexcept;
-    [[nodiscard]] std::size_t archetype_count() const noexcept;
 
     ReadContext& context_;
     CmdIndex index_;

@@ -36,7 +36,6 @@ class ReadContext {
         : layout_(layout),
           reader_(reader),
           receiving_(receiving),
-          parts_(parts_of(receiving.scratch)),
           present_(object),
           present_state_(state),
           is_skipping_(object == nullptr) {}
@@ -47,7 +46,6 @@ class ReadContext {
         : layout_(layout),
           reader_(reader),
           receiving_(receiving),
-          parts_(parts_of(receiving.scratch)),
           object_(object),
           state_(&state),
           notifies_(&notifies) {}
@@ -78,10 +76,11 @@ class ReadContext {
 
     // What the check finds out.
 
-    /// What the block brings of the leaf at hand.
+    /// What the block brings of the leaf at hand; after the check of a part, of its last leaf.
     [[nodiscard]] detail::LeafSpan& span() noexcept { return span_; }
-    [[nodiscard]] const detail::LeafSpan& span() const noexcept { return span_; }
-    /// The update so far must end before the block is applied, if `must_end`.
+    /// The update so far must end before the block is applied, if `must_end`: because it does not
+    /// go on after the last part, or takes away from a keyed array that earlier parts changed, or
+    /// brings back what they took away; or because its end would cost too much.
     void end_update_before(bool must_end) noexcept { must_end_update_ |= must_end; }
     [[nodiscard]] bool must_end_update() const noexcept {
         return must_end_update_ || parts_.update.must_end_before(held_steps_);
@@ -91,14 +90,26 @@ class ReadContext {
     [[nodiscard]] std::size_t held_steps() const noexcept { return held_steps_; }
 
     /// The keyed array at a handle of the object is about to be read. False, and failed: nothing is
-    /// left of the budget for it.
-    [[nodiscard]] bool begin_keyed_array(RepHandle array);
+    /// left of the budget for it. A sender cannot cut an atomic group, so it may be more than is
+    /// granted, and goes alone then: only its first array asks. Which arrays of a layout that was
+    /// described are in one is not known here, so there that is all of a block.
+    [[nodiscard]] bool begin_keyed_array(RepHandle array) {
+        if (array.value < unit_end_) {
+            return !reader_.failed();
+        }
+        const RepGroup* group = layout_.find_group(layout_.root(), array);
+        unit_end_ = group == nullptr ? array.value + 1u : group->handle_end;
+        if (layout_.is_receive_only()) {
+            unit_end_ = layout_.handle_count() + 1;
+        }
+        return reader_.begin_keyed_array();
+    }
 
   private:
     const RepLayout& layout_;
     BitReader& reader_;
     ReceiveContext& receiving_;
-    detail::ReceiveParts& parts_;
+    detail::ReceiveParts& parts_ = parts_of(receiving_.scratch);
     const std::byte* present_ = nullptr;
     const ReceivingRepState* present_state_ = nullptr;
     bool is_skipping_ = false;

@@ -5,15 +5,14 @@
 #include <replayout/shadow_state.h>
 #include <replayout/utf8.h>
 
-#include "delta_reader.h"
 #include "dynamic_array_reader.h"
 #include "keyed_array_reader.h"
 #include "native_value.h"
+#include "notify_queue.h"
 #include "struct_reader.h"
 
 #include <cstring>
 #include <string_view>
-#include <utility>
 
 namespace replayout {
 
@@ -32,6 +31,14 @@ namespace {
     }
 }
 
+bool replace(std::byte* memory, const std::byte* value, std::size_t size) noexcept {
+    if (std::memcmp(memory, value, size) == 0) {
+        return false;
+    }
+    std::memcpy(memory, value, size);
+    return true;
+}
+
 bool read_plain(BitReader& reader, const RepLayoutCmd& cmd, std::byte* memory) {
     const std::uint32_t words = word_count(cmd.type);
     const std::uint32_t word_size = cmd.element_size / words;
@@ -40,11 +47,7 @@ bool read_plain(BitReader& reader, const RepLayoutCmd& cmd, std::byte* memory) {
     for (std::uint32_t i = 0; i < words; ++i) {
         store_integer(value + i * word_size, reader.read_bits(bit_count), word_size);
     }
-    if (memory == nullptr || std::memcmp(memory, value, cmd.element_size) == 0) {
-        return false;
-    }
-    std::memcpy(memory, value, cmd.element_size);
-    return true;
+    return memory != nullptr && replace(memory, value, cmd.element_size);
 }
 
 bool read_bit(BitReader& reader, const RepLayoutCmd& cmd, std::byte* memory) {
@@ -65,11 +68,7 @@ bool read_quantised_value(BitReader& reader, const RepLayoutCmd& cmd, std::byte*
     std::byte value[16];
     REPLAYOUT_ASSERT(cmd.element_size <= sizeof(value));
     dequantise(*cmd.property, incoming, value);
-    if (std::memcmp(memory, value, cmd.element_size) == 0) {
-        return false;
-    }
-    std::memcpy(memory, value, cmd.element_size);
-    return true;
+    return replace(memory, value, cmd.element_size);
 }
 
 bool read_string(ReadContext& context, const RepLayoutCmd& cmd, std::byte* memory) {
@@ -142,33 +141,16 @@ bool read_struct(ReadContext& context, const RepLayoutCmd& cmd, const ReadPlace&
     return structs.apply(cmd, context.reader(), memory, place.path, context.state());
 }
 
-/// The archetype's value of a struct with a NetDeltaSerializer.
-[[nodiscard]] const std::byte* archetype_struct(const RepLayout& layout,
-                                                const RepLayoutCmd& cmd) noexcept {
-    const ConstShadowBuffer archetype = std::as_const(layout.archetype()).buffer();
-    return (archetype + cmd.shadow_offset).data();
-}
-
 bool read_delta(ReadContext& context, const RepLayoutCmd& cmd, const ReadPlace& place,
                 std::byte* memory) {
-    const RepLayout& layout = context.layout();
-    BitReader& reader = context.reader();
-    DeltaReader deltas(layout, context.receiving());
+    StructReader structs(context.layout(), context.receiving());
     if (!context.is_checking()) {
-        return deltas.apply(cmd, reader, memory,
-                            memory == nullptr ? nullptr : archetype_struct(layout, cmd),
-                            context.state());
+        return structs.apply_delta(cmd, context.reader(), memory, context.state());
     }
-    if (place.present == nullptr || is_skipped(cmd)) {
-        deltas.check(cmd, reader, nullptr, 0);
-        return false;
-    }
-    const RepHandle handle{cmd.relative_handle};
-    const ReceivingRepState& state = *context.present_state();
-    const std::byte* base = state.is_delta_carried_over(handle)
-                                ? archetype_struct(layout, cmd)
-                                : place.present + cmd.object_offset.value;
-    deltas.check(cmd, reader, base, state.delta_version(handle));
+    const bool is_held = place.present != nullptr && !is_skipped(cmd);
+    structs.check_delta(cmd, context.reader(),
+                        is_held ? place.present + cmd.object_offset.value : nullptr,
+                        context.present_state());
     return false;
 }
 
@@ -202,6 +184,62 @@ bool read_value(ReadContext& context, CmdIndex index, const ReadPlace& place) {
         default:
             return read_plain(reader, cmd, memory);
     }
+}
+
+namespace {
+
+void read_block(ReadContext& context) {
+    const RepLayout& layout = context.layout();
+    BitReader& reader = context.reader();
+    const detail::UpdateUnderWay& update = context.parts().update;
+    ChangeMask& handles = context.parts().handles;
+    read_change_mask(reader, handles, layout.handle_count(), EmptySet::Impossible);
+    const bool is_part =
+        context.is_checking() && (context.receiving().more_parts_follow || update.has_begun());
+    bool is_first = true;
+    for (std::uint32_t bit = handles.next(0); bit < handles.bit_count() && !reader.failed();
+         bit = handles.next(bit + 1)) {
+        const CmdIndex index = layout.cmd_of(layout.root(), RepHandle{bit + 1});
+        const ParentIndex parent = layout.cmd(index).parent_index;
+        const bool is_written = !context.is_checking() && !is_skipped(layout.cmd(index));
+        ReadPlace place = context.place();
+        place.path.handles[0] = bit + 1;
+        if (is_written) {
+            context.notifies().before_write(parent);
+        }
+        if (is_part) {
+            context.span() = {};
+            context.span().handle = bit + 1;
+        }
+        if (read_value(context, index, place) && is_written) {
+            context.notifies().mark_changed(parent);
+        }
+        if (is_first && is_part && update.has_begun()) {
+            context.end_update_before(!context.span().follows(update.last_span()));
+        }
+        is_first = false;
+    }
+    reader.finish_byte();
+}
+
+}  // namespace
+
+bool check_block(ReadContext& context) {
+    REPLAYOUT_ASSERT(context.is_checking());
+    BitReader& reader = context.reader();
+    context.parts().struct_lengths.begin_check();
+    read_block(context);
+    if (context.receiving().must_fill_reader && reader.bits_left() != 0) {
+        reader.fail();
+    }
+    return !reader.failed();
+}
+
+bool apply_block(ReadContext& context) {
+    REPLAYOUT_ASSERT(!context.is_checking());
+    context.parts().struct_lengths.begin_apply();
+    read_block(context);
+    return !context.reader().failed();
 }
 
 }  // namespace replayout

@@ -3,7 +3,7 @@
 
 #include "keyed_array_finisher.h"
 #include "notify_queue.h"
-#include "property_reader.h"
+#include "read_value.h"
 
 #include <string>
 #include <utility>
@@ -23,8 +23,8 @@ bool receive_properties(const RepLayout& layout, BitReader& reader, void* object
                      std::string(layout.name()).c_str());
     auto* bytes = static_cast<std::byte*>(object);
     BitReader check_reader = reader;
-    PropertyReader check(layout, check_reader, context, bytes, &state);
-    if (!check.check_block()) {
+    ReadContext check(layout, check_reader, context, bytes, &state);
+    if (!check_block(check)) {
         reader.fail();
         return false;
     }
@@ -37,14 +37,14 @@ bool receive_properties(const RepLayout& layout, BitReader& reader, void* object
     }
     NotifyQueue notifies(layout, bytes, state, context);
     notifies.begin();
-    BitReader apply = reader.without_budget();
-    const bool is_applied =
-        PropertyReader(layout, apply, context, bytes, state, notifies).apply_block();
+    BitReader apply_reader = reader.without_budget();
+    ReadContext apply(layout, apply_reader, context, bytes, state, notifies);
+    const bool is_applied = apply_block(apply);
     REPLAYOUT_ASSERT(is_applied);
     reader.skip_bits(check_reader.position_bits() - reader.position_bits());
     if (context.more_parts_follow) {
-        finish_grouped_arrays(layout, bytes, state, context);
-        notifies.hold(check.last_span(), check.held_steps());
+        finish_keyed_arrays(layout, bytes, state, context, FinishedArrays::InGroups);
+        notifies.hold(check.span(), check.held_steps());
         return is_applied;
     }
     finish_keyed_arrays(layout, bytes, state, context);
@@ -71,7 +71,8 @@ void finish_update(const RepLayout& layout, void* object, ReceivingRepState& sta
 }
 
 bool skip_properties(const RepLayout& layout, BitReader& reader, ReceiveContext& context) {
-    return PropertyReader(layout, reader, context, nullptr, nullptr).check_block();
+    ReadContext check(layout, reader, context, nullptr, nullptr);
+    return check_block(check);
 }
 
 }  // namespace replayout

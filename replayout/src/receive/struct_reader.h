@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
-// Decodes values of structs with a NetSerializer, and keeps the bits of those that name objects.
+// Decodes values of structs with a NetSerializer, and keeps the bits of those that name objects;
+// and deltas of structs with a NetDeltaSerializer.
 #pragma once
 
 #include <replayout/receive_properties.h>
+#include <replayout/shadow_state.h>
 
 #include <cstddef>
+#include <utility>
 
 namespace replayout {
 
 class StructReader {
   public:
-    /// Before a block is checked, and before it is applied.
-    static void begin_check(ReceiveScratch& scratch) noexcept {
-        parts_of(scratch).struct_lengths.begin_check();
-    }
-    static void begin_apply(ReceiveScratch& scratch) noexcept {
-        parts_of(scratch).struct_lengths.begin_apply();
-    }
-
     StructReader(const RepLayout& layout, ReceiveContext& context) noexcept
         : layout_(layout), context_(context), parts_(parts_of(context.scratch)) {}
 
@@ -37,7 +32,27 @@ class StructReader {
     [[nodiscard]] bool apply_again(const RepLayoutCmd& cmd, std::byte* memory, const RepPath& path,
                                    const ReceivingRepState::SerializedValue& value);
 
+    /// Reads the delta into a copy of `present`, which is thrown away; where that is null, or the
+    /// receiver does not hold the base, passes over it. What is wrong makes the reader fail.
+    void check_delta(const RepLayoutCmd& cmd, BitReader& reader, const std::byte* present,
+                     const ReceivingRepState* state);
+
+    /// Reads the delta into the value at `memory`, if that is the base; or, of one that was carried
+    /// over (ReceivingRepState::is_delta_carried_over), into a copy of the archetype's, which it
+    /// then becomes. Returns whether it changed.
+    [[nodiscard]] bool apply_delta(const RepLayoutCmd& cmd, BitReader& reader, std::byte* memory,
+                                   ReceivingRepState& state);
+
   private:
+    template <class Write>
+    bool change(const RepLayoutCmd& cmd, std::byte* memory, MemoryResource* resource,
+                const Write& write);
+    /// Whether net_delta_serialize took the value and all its bits; else it was counted.
+    [[nodiscard]] bool read_delta(const RepLayoutCmd& cmd, BitReader reader, std::size_t bit_count,
+                                  void* memory);
+    [[nodiscard]] const std::byte* archetype_of(const RepLayoutCmd& cmd) const noexcept {
+        return (std::as_const(layout_.archetype()).buffer() + cmd.shadow_offset).data();
+    }
     /// Whether net_serialize took the value; else it was logged and counted.
     [[nodiscard]] bool read(const RepLayoutCmd& cmd, const RepPath& path, BitReader& reader,
                             void* memory);

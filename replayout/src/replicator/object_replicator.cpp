@@ -32,22 +32,6 @@ void ObjectReplicator::restart() {
     owed_.begin_with_flags(flags);
 }
 
-void ObjectReplicator::set_flags(const ReplicationFlags& flags) {
-    owed_.set_flags(flags);
-}
-
-bool ObjectReplicator::owes_any() const noexcept {
-    return parts_.is_under_way() || owed_.owes_any();
-}
-
-bool ObjectReplicator::is_settled() const noexcept {
-    return !owes_any() && is_exact();
-}
-
-ConnectionShadow ObjectReplicator::shadow() const noexcept {
-    return owed_.shadow(is_exact());
-}
-
 SendContext ObjectReplicator::own_context(const SendContext& context) const noexcept {
     SendContext own = context;
     own.delta_states = owed_.delta_states();
@@ -307,10 +291,6 @@ void ObjectReplicator::object_mapped(NetGUID guid) {
     missing_.note_mapped(
         guid, [this](RepHandle handle) { return owed_.is_paused(handle); },
         [this](RepHandle handle) { owed_.owe_again(handle); });
-}
-
-void ObjectReplicator::object_removed(NetGUID guid) {
-    missing_.note_removed(guid);
 }
 
 }  // namespace replayout

@@ -28,10 +28,20 @@ void ArrayElements::complete_groups(std::uint32_t index, std::uint32_t offset,
             continue;
         }
         for (; leaf < end; ++leaf) {
-            if (versions[leaf] > position_.held_version) {
+            if (versions[leaf] > position_->held_version) {
                 leaves.set(offset + leaf);
             }
         }
+    }
+}
+
+void ArrayElements::write_leaves(std::uint32_t offset, const ChangeMask& leaves,
+                                 BitWriter& writer) const {
+    std::uint32_t run_end = 0;
+    for (std::uint32_t bit = leaves.next(0); bit < leaves.bit_count() && !writer.overflowed();
+         bit = leaves.next(run_end)) {
+        run_end = leaves.next_clear(bit);
+        write_run(offset + bit, offset + run_end, writer);
     }
 }
 
@@ -66,10 +76,10 @@ void ArrayElements::write_one(std::uint32_t index, RepHandle handle, BitWriter& 
     const ConstShadowBuffer leaf = memory_of(index) + cmd.shadow_offset;
     if (cmd.type == RepLayoutCmdType::DynamicArray) {
         const bool is_in_group = layout.find_group(scope_, handle) != nullptr;
-        const OwedVersions position = position_.with_lost(owed_at(index).lost);
-        DynamicArrayWriter(context_, cmd_index, shadow_value<ShadowArray>(leaf),
-                           is_in_group ? context_.group_position() : position, depth_ + 1)
-            .write(ElementSpan(), writer);
+        const OwedVersions position = position_->with_lost(owed_at(index).lost);
+        write_dynamic_array(context_, cmd_index, shadow_value<ShadowArray>(leaf),
+                            is_in_group ? context_.group_position() : position, depth_ + 1, {},
+                            writer);
     } else {
         write_leaf(context_, cmd, leaf, writer);
     }

@@ -23,6 +23,17 @@ struct ElementSpan {
     std::uint32_t end = std::numeric_limits<std::uint32_t>::max();
 };
 
+/// The last end of a span that `fits`, below `too_many`; `fitting` where none does.
+template <class Fits>
+[[nodiscard]] std::uint32_t last_fitting(std::uint32_t fitting, std::uint32_t too_many,
+                                         const Fits& fits) {
+    while (fitting + 1 < too_many) {
+        const std::uint32_t end = fitting + (too_many - fitting) / 2;
+        (fits(end) ? fitting : too_many) = end;
+    }
+    return fitting;
+}
+
 class ArrayElements {
   public:
     /// Elements of the array at command `index`, in so many other arrays (`depth`). `keyed` null:
@@ -33,29 +44,31 @@ class ArrayElements {
         : context_(context),
           array_(array),
           scope_(context.layout().element_scope(index)),
-          position_(position),
+          position_(&position),
           keyed_(keyed),
           depth_(depth),
           handle_{context.layout().cmd(index).relative_handle} {}
 
     /// The same elements for a receiver at another position.
     [[nodiscard]] ArrayElements at(const OwedVersions& position) const noexcept {
-        return {*this, position};
+        ArrayElements elements = *this;
+        elements.position_ = &position;
+        return elements;
     }
 
     [[nodiscard]] const RepScope& scope() const noexcept { return scope_; }
     [[nodiscard]] std::uint32_t count() const noexcept { return array_.count; }
-    [[nodiscard]] const OwedVersions& position() const noexcept { return position_; }
+    [[nodiscard]] const OwedVersions& position() const noexcept { return *position_; }
     /// The handle of the array, in its scope.
     [[nodiscard]] RepHandle handle() const noexcept { return handle_; }
 
     /// What the receiver is owed of the element `index`.
     [[nodiscard]] OwedAt owed_at(std::uint32_t index) const noexcept {
         if (depth_ > 0) {
-            return {position_.sent_version, position_.lost, 0, {}, handle_};
+            return {position_->sent_version, position_->lost, 0, {}, handle_};
         }
-        return keyed_ == nullptr ? position_.at(handle_, index)
-                                 : keyed_->owed_at(position_, handle_, keyed_->items[index].key);
+        return keyed_ == nullptr ? position_->at(handle_, index)
+                                 : keyed_->owed_at(*position_, handle_, keyed_->items[index].key);
     }
     /// Adds the leaves of the element `index` that are owed, the first at bit `offset`.
     void collect_owed(std::uint32_t index, const OwedAt& owed, std::uint32_t offset,
@@ -70,19 +83,10 @@ class ArrayElements {
     /// is set.
     void complete_groups(std::uint32_t index, std::uint32_t offset, ChangeMask& leaves) const;
 
-    /// Writes the leaves from `begin` to `end`, which are bits of a set over all elements.
-    void write_run(std::uint32_t begin, std::uint32_t end, BitWriter& writer) const;
+    /// Writes the leaves of a set, of which the first bit is `offset` in a set over all elements.
+    void write_leaves(std::uint32_t offset, const ChangeMask& leaves, BitWriter& writer) const;
 
   private:
-    ArrayElements(const ArrayElements& other, const OwedVersions& position) noexcept
-        : context_(other.context_),
-          array_(other.array_),
-          scope_(other.scope_),
-          position_(position),
-          keyed_(other.keyed_),
-          depth_(other.depth_),
-          handle_(other.handle_) {}
-
     [[nodiscard]] bool owes_leaf(std::uint32_t index, RepHandle leaf, const OwedAt& owed) const {
         const Version last_changed =
             array_.versions[std::size_t{index} * scope_.handle_count + leaf.value - 1];
@@ -95,12 +99,14 @@ class ArrayElements {
     [[nodiscard]] ConstShadowBuffer memory_of(std::uint32_t index) const noexcept {
         return ConstShadowBuffer(array_.elements + std::size_t{index} * scope_.shadow_size);
     }
+    /// Writes the leaves from `begin` to `end`, which are bits of a set over all elements.
+    void write_run(std::uint32_t begin, std::uint32_t end, BitWriter& writer) const;
     void write_one(std::uint32_t index, RepHandle handle, BitWriter& writer) const;
 
     WriteContext& context_;
     const ShadowArray& array_;
     const RepScope& scope_;
-    const OwedVersions& position_;
+    const OwedVersions* position_;
     const ShadowKeyedArray* keyed_;
     std::uint32_t depth_;
     RepHandle handle_;

@@ -13,25 +13,10 @@
 
 namespace replayout {
 
-class DynamicArrayWriter {
-  public:
-    /// The array at command `index`, in so many other arrays (`depth`).
-    DynamicArrayWriter(WriteContext& context, CmdIndex index, const ShadowArray& array,
-                       const OwedVersions& position, std::uint32_t depth) noexcept
-        : is_optional_(context.layout().cmd(index).property->kind == PropertyKind::Optional),
-          changed_(context.scratch().elements[depth]),
-          elements_(context, index, array, position, depth) {}
-
-    /// Writes the elements that lie in `span`.
-    void write(ElementSpan span, BitWriter& writer);
-
-  private:
-    /// Fills changed_.
-    void collect(ElementSpan span);
-
-    bool is_optional_;
-    ChangeMask& changed_;  // leaves of all elements; each depth has its own
-    ArrayElements elements_;
-};
+/// Writes those elements of the array at command `index`, in so many other arrays (`depth`), that
+/// lie in `span`.
+void write_dynamic_array(WriteContext& context, CmdIndex index, const ShadowArray& array,
+                         const OwedVersions& position, std::uint32_t depth, ElementSpan span,
+                         BitWriter& writer);
 
 }  // namespace replayout

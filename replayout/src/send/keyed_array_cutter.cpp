@@ -23,12 +23,11 @@ std::optional<KeyedPart> KeyedArrayCutter::find_stretch(std::uint64_t place) {
         if (is_any_full && full->begin <= place) {
             // Deletions go by the places of their keys.
             const PlaceSpan places{std::max<std::uint64_t>(place, 1), full->end};
-            return KeyedPart{
-                places, {array_.first_from(places.begin), index_of(places.end)}, true, false};
+            return KeyedPart{places, keyed_.plan().span_of(places), true, false};
         }
         KeyedPart part;
         part.places = {place, is_any_full ? full->begin : RepRange::no_element_end};
-        part.span = {array_.first_from(place), index_of(part.places.end)};
+        part.span = keyed_.plan().span_of(part.places);
         part.has_deletions = place == 0 || keyed_.plan().may_overflow();
         if (place == 0 && !scratch_.keys.empty()) {
             return part;
@@ -56,16 +55,11 @@ std::optional<KeyedPart> KeyedArrayCutter::write(std::uint64_t place) {
         return stretch;
     }
     std::uint32_t fitting = stretch->span.begin;
-    std::uint32_t too_many = std::max(stretch->span.end, fitting + 1);
-    while (fitting + 1 < too_many) {
-        const std::uint32_t end = fitting + (too_many - fitting) / 2;
-        if (try_write(cut(*stretch, end))) {
-            fitting = end;
-        } else {
-            too_many = end;
-        }
-    }
-    while (fitting > stretch->span.begin && !may_cut(fitting)) {
+    fitting = last_fitting(fitting, std::max(stretch->span.end, fitting + 1),
+                           [&](std::uint32_t end) { return try_write(cut(*stretch, end)); });
+    // Never among the greatest keys, whose places say too little.
+    while (fitting > stretch->span.begin &&
+           cut(*stretch, fitting).places.end == RepRange::no_element_end) {
         --fitting;
     }
     if (fitting == stretch->span.begin) {
@@ -123,11 +117,6 @@ KeyedPart KeyedArrayCutter::cut(const KeyedPart& stretch, std::uint32_t end) con
     part.span.end = end;
     part.places.end = place_after(place_of_key(array_.items[array_.by_key[end - 1]].key));
     return part;
-}
-
-bool KeyedArrayCutter::may_cut(std::uint32_t end) const noexcept {
-    const std::uint64_t key = array_.items[array_.by_key[end - 1]].key;
-    return place_after(place_of_key(key)) != RepRange::no_element_end;
 }
 
 bool KeyedArrayCutter::try_write(const KeyedPart& part) {

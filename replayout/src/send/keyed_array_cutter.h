@@ -46,13 +46,8 @@ class KeyedArrayCutter {
                                      Vector<LostPart>& carried) const;
     [[nodiscard]] bool try_write(const KeyedPart& part);
     void write_once(const KeyedPart& part);
-    [[nodiscard]] std::uint32_t index_of(std::uint64_t place) const noexcept {
-        return place == RepRange::no_element_end ? array_.count() : array_.first_from(place);
-    }
     /// `stretch` as far as the element at `end`, which is not its last.
     [[nodiscard]] KeyedPart cut(const KeyedPart& stretch, std::uint32_t end) const noexcept;
-    /// Before the element at `end`: not among the greatest keys, whose places say too little.
-    [[nodiscard]] bool may_cut(std::uint32_t end) const noexcept;
 
     const ShadowKeyedArray& array_;
     KeyedArrayWriter keyed_;

@@ -59,6 +59,12 @@ class KeyedArrayPlan {
                                           ChangeMask& leaves) const;
     /// The first element from `span.begin` on of which anything is owed, or `span.end`.
     [[nodiscard]] std::uint32_t find_owed_element(ElementSpan span) const;
+    /// The elements in these places, in the order of their keys.
+    [[nodiscard]] ElementSpan span_of(const PlaceSpan& places) const noexcept {
+        return {array_.first_from(places.begin), places.end == RepRange::no_element_end
+                                                     ? array_.count()
+                                                     : array_.first_from(places.end)};
+    }
 
   private:
     /// How much of an array goes as full sets: what the log says nothing of; what is new, too,

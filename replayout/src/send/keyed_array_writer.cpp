@@ -61,9 +61,7 @@ KeyedPart KeyedArrayWriter::whole_part() const {
         }
     }
     part.places = places;
-    part.span = {array.first_from(places.begin), places.end == RepRange::no_element_end
-                                                     ? array.count()
-                                                     : array.first_from(places.end)};
+    part.span = plan_.span_of(places);
     return part;
 }
 
@@ -78,13 +76,11 @@ void KeyedArrayWriter::write_part(const KeyedPart& part, BitWriter& writer) {
 
 inline std::uint32_t KeyedArrayWriter::count_listed(const KeyedPart& part) const {
     ChangeMask& leaves = context_.scratch().elements[0];
-    std::uint32_t count = 0;
-    for (std::uint32_t i = part.span.begin; i < part.span.end; ++i) {
-        if (plan_.collect_element(plan_.array().by_key[i], part.is_full, leaves).is_listed) {
-            ++count;
-        }
-    }
-    return count;
+    const std::uint32_t* const by_key = plan_.array().by_key.data();
+    return static_cast<std::uint32_t>(
+        std::count_if(by_key + part.span.begin, by_key + part.span.end, [&](std::uint32_t item) {
+            return plan_.collect_element(item, part.is_full, leaves).is_listed;
+        }));
 }
 
 inline void KeyedArrayWriter::encode_head(const KeyedPart& part, std::uint32_t count,
@@ -129,18 +125,9 @@ void KeyedArrayWriter::encode(const KeyedPart& part, BitWriter& writer) const {
         if (listed.has_rank) {
             writer.write_packed_uint(zigzag(array.items[item].rank));
         }
-        encode_element(listed.is_whole ? whole_elements : elements, item, leaves, writer);
-    }
-}
-
-void KeyedArrayWriter::encode_element(const ArrayElements& elements, std::uint32_t index,
-                                      const ChangeMask& leaves, BitWriter& writer) const {
-    write_change_mask(writer, leaves, EmptySet::Possible);
-    const std::uint32_t first = index * elements.scope().handle_count;
-    std::uint32_t run_end = 0;
-    for (std::uint32_t bit = leaves.next(0); bit < leaves.bit_count(); bit = leaves.next(run_end)) {
-        run_end = leaves.next_clear(bit);
-        elements.write_run(first + bit, first + run_end, writer);
+        write_change_mask(writer, leaves, EmptySet::Possible);
+        (listed.is_whole ? whole_elements : elements)
+            .write_leaves(item * elements.scope().handle_count, leaves, writer);
     }
 }
 

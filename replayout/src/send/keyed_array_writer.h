@@ -46,9 +46,6 @@ class KeyedArrayWriter {
     /// What precedes the elements, of which there are so many (`count`).
     void encode_head(const KeyedPart& part, std::uint32_t count, BitWriter& writer) const;
     [[nodiscard]] std::uint32_t count_listed(const KeyedPart& part) const;
-    /// The set of the leaves of an element, and these.
-    void encode_element(const ArrayElements& elements, std::uint32_t index,
-                        const ChangeMask& leaves, BitWriter& writer) const;
 
     WriteContext& context_;
     KeyedArrayPlan plan_;

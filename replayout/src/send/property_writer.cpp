@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "property_writer.h"
 
-#include "delta_writer.h"
 #include "dynamic_array_writer.h"
+#include "struct_writer.h"
 #include "write_leaf.h"
 
 #include <algorithm>
@@ -103,7 +103,7 @@ inline void PropertyWriter::write_unshared(RepHandle handle, const RepLayoutCmd&
     context_.note_bits(handle, writer.bit_count() - begin.position_bits);
     if (is_delta(cmd.type) && !context_.has_failed()) {
         const ConstShadowBuffer leaf = context_.state().shadow() + cmd.shadow_offset;
-        DeltaWriter(context_, cmd, leaf).note_sent();
+        StructWriter(context_, cmd, leaf).note_delta_sent();
     }
 }
 
@@ -130,7 +130,7 @@ void PropertyWriter::write_value(RepHandle handle, BitWriter& writer) {
         const bool is_copied = encoded == sending.counters.values_encoded;
         context_.note_bits(handle, piece->bit_count, is_copied);
         if (is_delta(cmd.type)) {
-            DeltaWriter(context_, cmd, leaf).note_sent();
+            StructWriter(context_, cmd, leaf).note_delta_sent();
         }
     }
 }
@@ -179,8 +179,8 @@ void PropertyWriter::write_elements(RepHandle handle, ElementSpan span, BitWrite
     context_.begin_value(handle);
     context_.count_encoded(handle, EncodeReason::Cut);
     const std::size_t begin = writer.bit_count();
-    DynamicArrayWriter(context_, index, shadow_value<ShadowArray>(leaf), context_.position(), 0)
-        .write(span, writer);
+    write_dynamic_array(context_, index, shadow_value<ShadowArray>(leaf), context_.position(), 0,
+                        span, writer);
     context_.note_bits(handle, writer.bit_count() - begin);
 }
 
@@ -234,8 +234,8 @@ void PropertyWriter::encode(CmdIndex index, BitWriter& writer) {
         return context_.array_position(layout.root(), RepHandle{cmd.relative_handle});
     };
     if (cmd.type == RepLayoutCmdType::DynamicArray) {
-        DynamicArrayWriter(context_, index, shadow_value<ShadowArray>(leaf), position(), 0)
-            .write(ElementSpan(), writer);
+        write_dynamic_array(context_, index, shadow_value<ShadowArray>(leaf), position(), 0, {},
+                            writer);
     } else if (cmd.type == RepLayoutCmdType::KeyedArray) {
         KeyedArrayWriter(context_, index, shadow_value<ShadowKeyedArray>(leaf), position())
             .write_whole(writer);

@@ -2,7 +2,7 @@
 //
 // Writes a block of an object out of the shadow: the set of handles, then their values, each copied
 // from the shared buffer or encoded. It decides which of the two, and counts; the bits of a value
-// come from write_leaf(), DynamicArrayWriter and KeyedArrayWriter.
+// come from write_leaf(), write_dynamic_array() and KeyedArrayWriter.
 #pragma once
 
 #include <replayout/bit_writer.h>

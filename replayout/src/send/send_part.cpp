@@ -6,7 +6,6 @@
 
 #include <replayout/lost_parts.h>
 
-#include "dynamic_array_cutter.h"
 #include "keyed_array_cutter.h"
 #include "part_collector.h"
 #include "send_block.h"
@@ -31,11 +30,25 @@ struct ArrayPart {
     if (array.count == 0) {
         return part;
     }
-    DynamicArrayCutter cutter(properties, context.scratch.part, begin.handle, writer);
     // One that became shorter since the part before begins anew.
     const std::uint32_t first =
         begin.element < array.count ? static_cast<std::uint32_t>(begin.element) : 0;
-    const std::uint32_t end = cutter.write(first, array.count);
+    const BitWriter::Mark start = writer.mark();
+    context.scratch.part.set(begin.handle.value - 1);
+    const auto write = [&](std::uint32_t end) {
+        write_change_mask(writer, context.scratch.part, EmptySet::Impossible);
+        properties.write_elements(begin.handle, {first, end}, writer);
+        writer.finish_byte();
+    };
+    const std::uint32_t end = last_fitting(first, array.count + 1, [&](std::uint32_t trial) {
+        write(trial);
+        const bool fits = !writer.overflowed();
+        writer.rewind(start);
+        return fits;
+    });
+    if (end > first) {
+        write(end);
+    }
     part.is_any = end > first;
     part.places.begin = first;
     if (end < array.count) {

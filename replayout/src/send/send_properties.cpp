@@ -31,9 +31,7 @@ namespace {
     SendScratch& scratch = context.scratch;
     ChangeMask& rest = scratch.part;
     rest.reset(owed.bit_count());
-    for (std::uint32_t bit = owed.next(0); bit < owed.bit_count(); bit = owed.next(bit + 1)) {
-        rest.set(bit);
-    }
+    rest.assign(owed);
     leave_out_groups(layout, owed, scratch.left_out);
     for (const RepHandle handle : scratch.left_out) {
         rest.clear(handle.value - 1);

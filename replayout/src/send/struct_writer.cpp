@@ -3,8 +3,9 @@
 
 #include <replayout/net_archive.h>
 
-#include "serializer_failure.h"
+#include "shared_pieces.h"
 #include "struct_value.h"
+#include "value_path.h"
 
 #include <algorithm>
 #include <string>
@@ -12,6 +13,8 @@
 namespace replayout {
 
 namespace {
+
+constexpr std::size_t delta_bytes_initial = 256;
 
 /// Answers what another map does, and is not that map.
 class OtherPackageMap final : public PackageMap {
@@ -46,21 +49,18 @@ class NoReceiverIds final : public ReceiverIds {
 void StructWriter::write(BitWriter& writer) {
     SendContext& sending = context_.sending();
     REPLAYOUT_ASSERT(sending.may_ask_game);
-    // Saving does not change the value; the one function serves both directions and so takes it
-    // mutable.
-    void* value = const_cast<std::byte*>(leaf_.data());
     const std::size_t begin = writer.bit_count();
     sending.scratch.guids.clear();
     NetArchive archive(writer, is_shared() ? nullptr : sending.receiver, &sending.scratch.guids);
     bool ok = true;
     context_.count_serializer_call();
     const bool is_mapped = cmd_.property->struct_type->traits().net_serialize(
-        value, archive, &sending.package_map, ok);
+        value(), archive, &sending.package_map, ok);
     if (writer.overflowed()) {
         return;  // a value that does not fit has not failed
     }
     if (!ok || archive.is_refused()) {
-        note_serializer_failure(context_, cmd_, leaf_);
+        note_failure();
         return;
     }
     if (!is_mapped && !context_.is_measuring()) {
@@ -69,6 +69,26 @@ void StructWriter::write(BitWriter& writer) {
     if (sending.is_validating) {
         check_purity({writer.bytes(), begin, writer.bit_count() - begin, nullptr});
     }
+}
+
+void StructWriter::note_failure() {
+    context_.note_failed();
+    const RepHandle handle = context_.handle();
+    Vector<RepHandle>& left_out = context_.scratch().left_out;
+    if (!left_out.empty() && left_out.back() == handle) {
+        return;  // another element of the same array
+    }
+    ++context_.sending().counters.values_failed;
+    left_out.push_back(handle);
+    const bool is_call = context_.is_call();
+    if (!is_call && !SharedPieces(context_).note_failure(handle)) {
+        return;  // it was logged for another receiver
+    }
+    log(LogLevel::Error,
+        describe_struct_failure(
+            cmd_, value_path(context_.layout(), handle, context_.state().shadow(), leaf_.data()),
+            "writing") +
+            (is_call ? "; the call is refused" : "; the property is left out"));
 }
 
 void StructWriter::note_unmapped() {
@@ -103,10 +123,9 @@ void StructWriter::log_put_off() {
                   "the struct, and ask NetArchive::receiver_has()"
             : place +
                   " answers false and asked for no object: it is sent again in the next update, "
-                  "and "
-                  "then ever more seldom, until it answers true. Ask NetArchive::receiver_has() "
-                  "for "
-                  "the object that is missing, or set ok to false to be left out until it changes");
+                  "and then ever more seldom, until it answers true. Ask "
+                  "NetArchive::receiver_has() for the object that is missing, or set ok to false "
+                  "to be left out until it changes");
 }
 
 void StructWriter::check_purity(BitReader bits) {
@@ -131,6 +150,71 @@ void StructWriter::check_purity(BitReader bits) {
                                  "\" in property \"" + cmd_.property->name +
                                  "\" does not write the same bits for an equal value" +
                                  (is_shared() ? " and another receiver, and is shared" : ""));
+    }
+}
+
+void StructWriter::note_delta_sent() {
+    if (!context_.is_measuring()) {
+        ChangelistState& state = context_.state();
+        context_.scratch().deltas.push_back(
+            {handle(),
+             context_.delta_base(handle()).version,
+             {state.last_changed(handle()), state.shared().delta_state(handle())}});
+    }
+}
+
+void StructWriter::write_delta(BitWriter& writer) {
+    SendContext& sending = context_.sending();
+    const DeltaBase base = context_.delta_base(handle());
+    const Version version = context_.state().last_changed(handle());
+    REPLAYOUT_ASSERT(base.version < version);  // else it is not owed, see DeltaStates::remove_held
+    Vector<std::byte>& bytes = sending.scratch.delta;
+    if (bytes.empty()) {
+        bytes.resize(delta_bytes_initial);
+    }
+    for (;;) {
+        BitWriter body({bytes.data(), bytes.size()});
+        NetArchive archive(body);
+        NetDeltaInfo info(archive, sending.package_map, base.state.get(),
+                          &sending.scratch.delta_states);
+        context_.count_serializer_call();
+        const bool is_written =
+            cmd_.property->struct_type->traits().net_delta_serialize(value(), info);
+        if (body.overflowed()) {
+            bytes.resize(bytes.size() * 2);
+            continue;
+        }
+        const NetDeltaStatePtr& made = info.new_state();
+        if (archive.is_refused() || (is_written && !made)) {
+            note_failure();
+            return;
+        }
+        if (!is_written || (base.state && made.get()->is_state_equal(*base.state.get()))) {
+            context_.note_failed();
+            context_.scratch().unchanged.push_back({handle(), base.version, version});
+            context_.scratch().left_out.push_back(handle());
+            return;
+        }
+        keep_state(made);
+        writer.write_packed_uint(version);
+        writer.write_packed_uint(version - base.version);
+        writer.write_packed_uint(body.bit_count());
+        writer.write_bits_from(body.bytes(), 0, body.bit_count());
+        return;
+    }
+}
+
+void StructWriter::keep_state(const NetDeltaStatePtr& made) {
+    SendContext& sending = context_.sending();
+    ChangelistState& state = context_.state();
+    const NetDeltaStatePtr kept =
+        state.shared().keep_delta_state(handle(), state.last_changed(handle()), made);
+    if (sending.is_validating && !kept.get()->is_state_equal(*made.get())) {
+        ++sending.counters.serializers_impure;
+        log(LogLevel::Error, "net_delta_serialize of \"" +
+                                 std::string(cmd_.property->struct_type->name()) +
+                                 "\" in property \"" + cmd_.property->name +
+                                 "\" does not make the same state for the same value");
     }
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "write_leaf.h"
 
-#include "delta_writer.h"
 #include "native_value.h"
 #include "struct_writer.h"
 
@@ -33,10 +32,8 @@ void write_leaf(WriteContext& context, const RepLayoutCmd& cmd, ConstShadowBuffe
             writer.write_bits(load_integer(leaf.data(), cmd.element_size), cmd.element_size * 8);
             return;
         case RepLayoutCmdType::Vector:
-            write_floats(leaf.data(), 3, writer);
-            return;
         case RepLayoutCmdType::Quat:
-            write_floats(leaf.data(), 4, writer);
+            write_floats(leaf.data(), cmd.element_size / 4, writer);
             return;
         case RepLayoutCmdType::String: {
             const auto& text = shadow_value<PmrString>(leaf);
@@ -51,7 +48,7 @@ void write_leaf(WriteContext& context, const RepLayoutCmd& cmd, ConstShadowBuffe
             StructWriter(context, cmd, leaf).write(writer);
             return;
         case RepLayoutCmdType::NetDeltaStruct:
-            DeltaWriter(context, cmd, leaf).write(writer);
+            StructWriter(context, cmd, leaf).write_delta(writer);
             return;
         case RepLayoutCmdType::Quantised:
             write_quantised(cmd.property->quantisation, load_quantised_leaf(cmd, leaf), writer);

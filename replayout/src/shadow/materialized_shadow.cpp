@@ -6,6 +6,7 @@
 #include <replayout/net_delta.h>
 #include <replayout/quantise.h>
 
+#include "native_value.h"
 #include "struct_value.h"
 
 #include <algorithm>
@@ -52,20 +53,18 @@ class BlockDecoder {
     void decode_value(CmdIndex index, ShadowBuffer leaf) {
         switch (layout_.cmd(index).type) {
             case RepLayoutCmdType::Bool:
+            case RepLayoutCmdType::BitBool:
                 *leaf.data() = std::byte{reader_.read_bool() ? std::uint8_t{1} : std::uint8_t{0}};
                 return;
             case RepLayoutCmdType::Bits8:
-                return decode_words<std::uint8_t>(leaf, 1);
             case RepLayoutCmdType::Bits16:
-                return decode_words<std::uint16_t>(leaf, 1);
             case RepLayoutCmdType::Bits32:
-                return decode_words<std::uint32_t>(leaf, 1);
             case RepLayoutCmdType::Bits64:
-                return decode_words<std::uint64_t>(leaf, 1);
+                return decode_words(leaf, layout_.cmd(index).element_size, 1);
             case RepLayoutCmdType::Vector:
-                return decode_words<std::uint32_t>(leaf, 3);
+                return decode_words(leaf, 4, 3);
             case RepLayoutCmdType::Quat:
-                return decode_words<std::uint32_t>(leaf, 4);
+                return decode_words(leaf, 4, 4);
             case RepLayoutCmdType::String:
                 return decode_string(shadow_value<PmrString>(leaf));
             case RepLayoutCmdType::Object:
@@ -79,9 +78,6 @@ class BlockDecoder {
                 return decode_array(index, shadow_value<ShadowArray>(leaf));
             case RepLayoutCmdType::KeyedArray:
                 return decode_keyed_array(index, shadow_value<ShadowKeyedArray>(leaf));
-            case RepLayoutCmdType::BitBool:
-                *leaf.data() = std::byte{reader_.read_bool() ? std::uint8_t{1} : std::uint8_t{0}};
-                return;
             case RepLayoutCmdType::Quantised:
                 return decode_quantised(layout_.cmd(index).property->quantisation, leaf);
             case RepLayoutCmdType::Return:
@@ -89,11 +85,9 @@ class BlockDecoder {
         }
     }
 
-    template <typename Word>
-    void decode_words(ShadowBuffer leaf, std::uint32_t count) {
+    void decode_words(ShadowBuffer leaf, std::uint32_t word_size, std::uint32_t count) {
         for (std::uint32_t i = 0; i < count; ++i) {
-            const auto word = static_cast<Word>(reader_.read_bits(sizeof(Word) * 8));
-            std::memcpy(leaf.data() + i * sizeof(Word), &word, sizeof(Word));
+            store_integer(leaf.data() + i * word_size, reader_.read_bits(word_size * 8), word_size);
         }
     }
 

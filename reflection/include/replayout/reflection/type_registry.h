@@ -68,7 +68,7 @@ class TypeRegistry {
     [[nodiscard]] const Type* find(TypeKey key) const noexcept;
 
     /// Whether `type` was added to this registry. `type` must be alive.
-    [[nodiscard]] bool owns(const Type& type) const noexcept;
+    [[nodiscard]] bool owns(const Type& type) const noexcept { return find(type.name()) == &type; }
 
     /// All types in order of registration.
     [[nodiscard]] const std::vector<std::unique_ptr<Type>>& types() const noexcept {
