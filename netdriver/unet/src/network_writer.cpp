@@ -152,10 +152,6 @@ void NetworkWriter::write(const Decimal& value) noexcept {
     }
 }
 
-void NetworkWriter::write(const NetworkHash128& value) noexcept {
-    write_bytes(value.bytes);
-}
-
 void NetworkWriter::overwrite_uint16(std::size_t position, std::uint16_t value) noexcept {
     REPLAYOUT_EXPECT(position_ >= 2 && position <= position_ - 2, void(),
                      "overwrite_uint16: byte %zu of a text of %zu: write there before", position,

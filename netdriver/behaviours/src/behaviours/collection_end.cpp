@@ -185,18 +185,6 @@ void CollectionEnd::items_received() {
     refuse_received();
 }
 
-void CollectionEnd::apply_kept(bool is_telling) {
-    is_telling_ = is_telling;
-    apply_first_kept();
-    is_telling_ = true;
-}
-
-void CollectionEnd::receive_changes(const void* params) {
-    if (owner_epoch_ == 0) {  // else they are its own
-        receive(params);
-    }
-}
-
 void CollectionEnd::receive_as_owner(const void* params) {
     const std::uint32_t epoch = number_of(params);
     if (!component_->identity().is_owned()) {
@@ -206,32 +194,6 @@ void CollectionEnd::receive_as_owner(const void* params) {
         owner_epoch_ = is_partial() ? 0 : epoch;
         next_owner_epoch_ = is_partial() ? epoch : 0;
     }
-}
-
-void CollectionEnd::receive_as_last_owner(const void* params) {
-    owner_epoch_ = 0;
-    next_owner_epoch_ = 0;
-    forget(waiting_count());
-    receive_state(params);
-}
-
-CallResult CollectionEnd::send_to_owner(std::uint32_t epoch, const CollectionCall& call) {
-    // A client that is sent all of it begins here, so later operations must not join those before.
-    may_coalesce_ = false;
-    return epoch == 0 ? send_state(call) : send_items(epoch, call);
-}
-
-void CollectionEnd::begin_anew() noexcept {
-    owner_epoch_ = 0;
-    next_owner_epoch_ = 0;
-    refused_count_ = 0;
-    may_coalesce_ = false;
-    is_broken_ = false;
-}
-
-void CollectionEnd::bind(ObjectComponent& component, std::uint8_t index) noexcept {
-    component_ = &component;
-    index_ = index;
 }
 
 bool CollectionEnd::must_wait() const noexcept {

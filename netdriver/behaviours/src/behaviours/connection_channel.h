@@ -20,7 +20,9 @@
 #include <replayout/behaviours/network_behaviour.h>
 #include <replayout/reflection/error.h>
 
+#include "client_parts.h"
 #include "collection_parts.h"
+#include "server_parts.h"
 
 namespace replayout {
 
@@ -34,17 +36,26 @@ class ConnectionChannel final : public NetworkBehaviour {
     [[nodiscard]] static Result<const NetworkPrefab*> add_to(NetworkTypes& types);
 
     // They run on the server.
-    void ready();
-    void add_player();
-    void not_ready_heard();
-    void collections_wanted(const CollectionsWanted& wanted);
+    void ready() { server_parts_of(identity()).phases.ready(identity().connection_to_client()); }
+    void add_player() {
+        server_parts_of(identity()).phases.add_player(identity().connection_to_client());
+    }
+    void not_ready_heard() {
+        server_parts_of(identity()).phases.not_ready_heard(identity().connection_to_client());
+    }
+    void collections_wanted(const CollectionsWanted& wanted) {
+        server_parts_of(identity()).part_sender.wanted(identity().connection_to_client(), wanted);
+    }
 
     // They run on the client.
-    void spawn_started();
-    void spawn_batch(const SpawnBatch& batch);
-    void spawn_finished();
-    void not_ready();
-    void collection_part(const CollectionPart& part);
+    void spawn_started() { client_parts_of(identity()).readiness.spawn_started(); }
+    /// That it ran is all: the objects that it names are there.
+    void spawn_batch(const SpawnBatch& /*batch*/) {}
+    void spawn_finished() { client_parts_of(identity()).readiness.spawn_finished(); }
+    void not_ready() { client_parts_of(identity()).readiness.not_ready(); }
+    void collection_part(const CollectionPart& part) {
+        client_parts_of(identity()).wanted.part_received(part);
+    }
 };
 
 }  // namespace detail

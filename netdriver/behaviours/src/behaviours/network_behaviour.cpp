@@ -74,17 +74,15 @@ bool NetworkBehaviour::is_dirty() const noexcept {
 }
 
 CallResult NetworkBehaviour::call(std::string_view function, CallArguments params) {
-    if (!belongs_to_object(component_, "call")) {
-        return CallResult::Misused;
-    }
-    return detail::BehaviourCall(component_).run(function, params);
+    return belongs_to_object(component_, "call")
+               ? detail::BehaviourCall(component_).run(function, params)
+               : CallResult::Misused;
 }
 
 CallResult NetworkBehaviour::call_function(TypeKey function, CallArguments params) {
-    if (!belongs_to_object(component_, "call")) {
-        return CallResult::Misused;
-    }
-    return detail::BehaviourCall(component_).run(function, params);
+    return belongs_to_object(component_, "call")
+               ? detail::BehaviourCall(component_).run(function, params)
+               : CallResult::Misused;
 }
 
 bool NetworkBehaviour::on_serialize(NetworkWriter& /*writer*/, bool /*initial_state*/) {

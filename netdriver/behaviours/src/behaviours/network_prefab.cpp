@@ -117,7 +117,7 @@ void NetworkPrefab::call_function(void* block, const void* params, void* place) 
     constexpr FunctionFlags for_clients = FunctionFlags::Multicast | FunctionFlags::Client;
     detail::ServerParts* const server = detail::Inside::of(identity).server.end;
     if (server != nullptr && has_flag(called.function.flags, for_clients) &&
-        !server->host_view.hears(identity, called.function, params, place)) {
+        !server->host.hears(identity, called.function, params, place)) {
         return;
     }
     run_function(block, params, place);

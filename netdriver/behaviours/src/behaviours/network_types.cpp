@@ -44,6 +44,14 @@ namespace {
                : nullptr;
 }
 
+/// What one of these owns of which `is_it` is true. Null: nothing.
+template <typename Owned, typename Predicate>
+[[nodiscard]] const Owned* find_owned(const std::vector<std::unique_ptr<Owned>>& all,
+                                      const Predicate& is_it) {
+    const auto found = std::find_if(all.begin(), all.end(), is_it);
+    return found == all.end() ? nullptr : found->get();
+}
+
 }  // namespace
 
 NetworkTypes::NetworkTypes() {
@@ -73,11 +81,9 @@ Result<const BehaviourType*> NetworkTypes::add_behaviour(BehaviourType type, Typ
     if (type.name.empty()) {
         return refuse(ErrorCode::EmptyName, "has no name");
     }
-    const bool is_known = std::any_of(
-        behaviours_.begin(), behaviours_.end(), [&](const std::unique_ptr<BehaviourType>& known) {
+    if (find_owned(behaviours_, [&](const auto& known) {
             return known->name == type.name || known->classes.front().key == key;
-        });
-    if (is_known) {
+        }) != nullptr) {
         return refuse(ErrorCode::DuplicateName, "was built before");
     }
     for (std::size_t i = 0; i < type.sync_vars.size(); ++i) {
@@ -96,12 +102,8 @@ Result<const BehaviourType*> NetworkTypes::add_behaviour(BehaviourType type, Typ
 }
 
 const BehaviourType* NetworkTypes::find_behaviour(TypeKey key) const noexcept {
-    for (const std::unique_ptr<BehaviourType>& known : behaviours_) {
-        if (known->classes.front().key == key) {
-            return known.get();
-        }
-    }
-    return nullptr;
+    return find_owned(behaviours_,
+                      [&](const auto& known) { return known->classes.front().key == key; });
 }
 
 Result<const NetworkPrefab*> NetworkTypes::add_prefab(std::string_view name,
@@ -121,11 +123,9 @@ Result<const NetworkPrefab*> NetworkTypes::add_prefab(std::string_view name,
         if (component.type == nullptr) {
             return refuse(ErrorCode::UnknownType, "has a component without a class");
         }
-        const bool is_of_these = std::any_of(behaviours_.begin(), behaviours_.end(),
-                                             [&](const std::unique_ptr<BehaviourType>& known) {
-                                                 return known.get() == component.type;
-                                             });
-        if (!is_of_these) {
+        if (find_owned(behaviours_, [&](const auto& known) {
+                return known.get() == component.type;
+            }) == nullptr) {
             return refuse(ErrorCode::UnknownType,
                           "has a component whose class was built for other NetworkTypes");
         }
@@ -152,18 +152,11 @@ Result<const NetworkPrefab*> NetworkTypes::add_prefab(
 }
 
 const NetworkPrefab* NetworkTypes::find_prefab(std::uint32_t asset_id) const noexcept {
-    const auto found = std::find_if(prefabs_.begin(), prefabs_.end(),
-                                    [&](const std::unique_ptr<NetworkPrefab>& prefab) {
-                                        return prefab->asset_id() == asset_id;
-                                    });
-    return found == prefabs_.end() ? nullptr : found->get();
+    return find_owned(prefabs_, [&](const auto& prefab) { return prefab->asset_id() == asset_id; });
 }
 
 const NetworkPrefab* NetworkTypes::find_prefab(std::string_view name) const noexcept {
-    const auto found = std::find_if(
-        prefabs_.begin(), prefabs_.end(),
-        [&](const std::unique_ptr<NetworkPrefab>& prefab) { return prefab->name() == name; });
-    return found == prefabs_.end() ? nullptr : found->get();
+    return find_owned(prefabs_, [&](const auto& prefab) { return prefab->name() == name; });
 }
 
 std::span<const std::unique_ptr<NetworkPrefab>> NetworkTypes::prefabs() const noexcept {

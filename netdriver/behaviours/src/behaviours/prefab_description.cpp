@@ -214,7 +214,7 @@ Status NetworkPrefab::Description::add_section(std::uint32_t component) {
     const Type& call = *registry.find(type_key_of<detail::SectionCall>());
     if (placed.settings.sync_mode == SyncMode::Owner) {
         add_function(place, with_suffix(section_name, items_suffix), flags_of(SyncMode::Owner),
-                     &call, Members::receive_initial_section);
+                     &call, Members::receive_section<true>);
         has_calls_for_owner_ = true;
     } else {
         Property property = struct_property(member_name(component, section_name),
@@ -227,7 +227,7 @@ Status NetworkPrefab::Description::add_section(std::uint32_t component) {
         builder_.property(std::move(property));
     }
     add_function(place, with_suffix(section_name, changes_suffix),
-                 flags_of(placed.settings.sync_mode), &call, Members::receive_section);
+                 flags_of(placed.settings.sync_mode), &call, Members::receive_section<false>);
     return {};
 }
 

@@ -54,6 +54,7 @@ void NetworkPrefab::Members::receive_from_owner(void* block, const void* params,
 
 // Sections.
 
+template <bool IsInitial>
 void NetworkPrefab::Members::receive_section(void* block, const void* params, void* place) {
     detail::ObjectComponent& component = component_at(block, place);
     if (component.identity().is_server()) {
@@ -64,22 +65,13 @@ void NetworkPrefab::Members::receive_section(void* block, const void* params, vo
     std::uint32_t& number = component.section().state.section.number;
     // The initial section contains earlier sections. One after a gap is for clients that have those
     // between.
-    if (received.number == number) {
-        ++number;
-        receive(component, received, false);
+    if (IsInitial || received.number == number) {
+        number = received.number + (IsInitial ? 0 : 1);
+        receive(component, received, IsInitial);
     }
 }
-
-void NetworkPrefab::Members::receive_initial_section(void* block, const void* params, void* place) {
-    detail::ObjectComponent& component = component_at(block, place);
-    if (component.identity().is_server()) {
-        return;
-    }
-    const detail::SectionParameters& received =
-        static_cast<const detail::SectionCall*>(params)->section;
-    component.section().state.section.number = received.number;
-    receive(component, received, true);
-}
+template void NetworkPrefab::Members::receive_section<false>(void*, const void*, void*);
+template void NetworkPrefab::Members::receive_section<true>(void*, const void*, void*);
 
 // SyncVars of owners.
 

@@ -42,8 +42,8 @@ class NetworkPrefab::Members {
 
     // Sections of behaviours that serialize themselves.
 
+    template <bool IsInitial>
     static void receive_section(void* block, const void* params, void* place);
-    static void receive_initial_section(void* block, const void* params, void* place);
 
     // SyncVars that an owner decides.
 

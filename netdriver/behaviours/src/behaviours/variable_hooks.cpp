@@ -63,7 +63,7 @@ void VariableHooks::run_unet(ObjectComponent& component, std::uint32_t variable,
     ValueCopy before(info.property, static_cast<const std::byte*>(previous),
                      object.components.resource());
     visit_references(info.property, before.get(), [&](const ReferenceOps& ops, void* reference) {
-        if (object.client.end->objects.is_leaving(ops.get(reference))) {
+        if (object.client.end->spawned.is_leaving(ops.get(reference))) {
             ops.set(reference, ObjectHandle{});
         }
     });

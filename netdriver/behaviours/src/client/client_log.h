@@ -20,9 +20,12 @@ class NetworkClient::ClientLog {
     ClientLog(const ClientLog&) = delete;
     ClientLog& operator=(const ClientLog&) = delete;
 
-    void write(LogLevel level, std::string_view text);
+    void write(LogLevel level, std::string_view text) { log_.write(level, {}, text, now_); }
     /// Writes an error, and counts it.
-    void write_failure(std::uint64_t NetworkClientCounters::*counter, std::string_view text);
+    void write_failure(std::uint64_t NetworkClientCounters::*counter, std::string_view text) {
+        ++(counters_.*counter);
+        write(LogLevel::Error, text);
+    }
 
     [[nodiscard]] const NetworkClientCounters& counters() const noexcept { return counters_; }
 

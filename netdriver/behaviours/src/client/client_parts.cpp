@@ -12,17 +12,23 @@ ClientParts::ClientParts(NetworkClient& client, const NetDriverSettings& setting
     : client(client),
       manager(manager),
       driver(driver),
+      types(types),
+      resource(resource_of(settings)),
       log(now),
-      objects(driver, references, resource_of(settings)),
-      sources(client, types, objects, log),
+      waiting(*this),
+      objects(&waiting, resource),
+      sources(*this),
       spawned(*this),
-      waiting(spawned, references, resource_of(settings)),
-      references(objects.all(), &waiting, resource_of(settings)),
-      updates(driver, now, settings),
+      updates(*this, settings.config),
       roles(*this),
       starts(*this),
       readiness(*this),
-      wanted(*this, resource_of(settings)) {}
+      wanted(*this) {}
+
+bool ObjectParts::must_wait() const noexcept {
+    return client.end != nullptr && (!client.end->readiness.is_spawn_finished() ||
+                                     !local.is_started() || client.is_refreshed);
+}
 
 ClientParts& client_parts_of(const NetworkIdentity& object) noexcept {
     ClientParts* const parts = Inside::of(object).client.end;

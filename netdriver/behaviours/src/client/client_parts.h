@@ -8,7 +8,6 @@
 #include <replayout/netdriver/time.h>
 
 #include "client_log.h"
-#include "client_objects.h"
 #include "client_readiness.h"
 #include "client_roles.h"
 #include "object_starts.h"
@@ -24,19 +23,18 @@ namespace replayout::detail {
 struct ClientParts {
     ClientParts(NetworkClient& client, const NetDriverSettings& settings, NetDriver& driver,
                 const NetworkTypes& types, NetworkManager& manager);
-    ClientParts(const ClientParts&) = delete;
-    ClientParts& operator=(const ClientParts&) = delete;
 
     NetworkClient& client;  ///< for callbacks of the game
     NetworkManager& manager;
     NetDriver& driver;
+    const NetworkTypes& types;
+    MemoryResource* resource;
     NetTime now;
     NetworkClient::ClientLog log;
-    NetworkClient::ClientObjects objects;
+    NetworkClient::WaitingChanges waiting;
+    StoredReferences objects;
     NetworkClient::SpawnSources sources;
     NetworkClient::SpawnedObjects spawned;
-    NetworkClient::WaitingChanges waiting;
-    StoredReferences references;
     NetworkClient::OwnerUpdates updates;
     NetworkClient::ClientRoles roles;
     NetworkClient::ObjectStarts starts;

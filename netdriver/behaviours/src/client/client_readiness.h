@@ -9,13 +9,13 @@
 
 #include <cstdint>
 
+#include "part_of.h"
+
 namespace replayout {
 
-class NetworkClient::ClientReadiness {
+class NetworkClient::ClientReadiness : detail::PartOf<detail::ClientParts> {
   public:
-    explicit ClientReadiness(detail::ClientParts& parts) : parts_(parts) {}
-    ClientReadiness(const ClientReadiness&) = delete;
-    ClientReadiness& operator=(const ClientReadiness&) = delete;
+    using PartOf::PartOf;
 
     // As of NetworkClient.
     [[nodiscard]] bool is_connected() const noexcept { return is_connected_; }
@@ -46,7 +46,6 @@ class NetworkClient::ClientReadiness {
   private:
     bool refuse_request(const char* why);
 
-    detail::ClientParts& parts_;
     NetworkIdentity* channel_ = nullptr;
     std::uint32_t answers_due_ = 0;  // that it heard that it is not ready
     bool is_connected_ = false;

@@ -7,13 +7,13 @@
 #include <replayout/behaviours/network_client.h>
 #include <replayout/netdriver/net_role.h>
 
+#include "part_of.h"
+
 namespace replayout {
 
-class NetworkClient::ClientRoles {
+class NetworkClient::ClientRoles : detail::PartOf<detail::ClientParts> {
   public:
-    explicit ClientRoles(detail::ClientParts& parts) : parts_(parts) {}
-    ClientRoles(const ClientRoles&) = delete;
-    ClientRoles& operator=(const ClientRoles&) = delete;
+    using PartOf::PartOf;
 
     /// Null: there is none.
     [[nodiscard]] NetworkIdentity* local_player() const noexcept { return local_player_; }
@@ -28,7 +28,6 @@ class NetworkClient::ClientRoles {
     void forget_player(const NetworkIdentity& object);
 
   private:
-    detail::ClientParts& parts_;
     NetworkIdentity* local_player_ = nullptr;
 };
 

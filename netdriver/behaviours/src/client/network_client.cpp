@@ -23,7 +23,7 @@ NetworkClient::NetworkClient(const NetDriverSettings& settings, Transport& trans
       parts_(std::make_unique<detail::ClientParts>(*this, settings, driver_, types, manager)) {}
 
 NetworkClient::~NetworkClient() {
-    parts_->objects.detach();
+    parts_->objects.disown_all();
 }
 
 // The connection.
@@ -112,7 +112,7 @@ void NetworkClient::early_update(NetTime now) {
     const detail::UpdateScope updating(is_updating_);
     parts_->now = now;
     driver_.tick_dispatch(now);
-    parts_->references.settle();
+    parts_->objects.settle();
     parts_->starts.start_all(is_spawn_finished());
     // The object may come before the word that this client may join; it calls nothing until then.
     if (driver_.state() == ConnectionState::Joined) {
@@ -130,7 +130,7 @@ void NetworkClient::late_update(NetTime now) {
                      "late_update: called from within a callback; do it after the update");
     const detail::UpdateScope updating(is_updating_);
     parts_->now = now;
-    parts_->references.settle();
+    parts_->objects.settle();
     parts_->readiness.send_answers();
     parts_->wanted.ask();
     parts_->updates.send();
@@ -139,7 +139,7 @@ void NetworkClient::late_update(NetTime now) {
 }
 
 void NetworkClient::free_what_is_gone() {
-    if (!parts_->references.settle_all()) {
+    if (!parts_->objects.settle_all()) {
         parts_->log.write(LogLevel::Warning, StoredReferences::endless_hooks);
     }
     if (parts_->objects.has_gone()) {
@@ -167,7 +167,7 @@ void NetworkClient::unregister_spawn_handler(std::uint32_t asset_id) {
 }
 
 NetworkIdentity& NetworkClient::instantiate(const NetworkPrefab& prefab) {
-    return parts_->objects.instantiate(prefab);
+    return parts_->objects.make(prefab);
 }
 
 NetworkIdentity& NetworkClient::add_scene_object(const NetworkPrefab& prefab,
@@ -176,6 +176,14 @@ NetworkIdentity& NetworkClient::add_scene_object(const NetworkPrefab& prefab,
 }
 
 void NetworkClient::destroy(NetworkIdentity& object) {
+    REPLAYOUT_EXPECT(
+        parts_->objects.contains(&object), void(),
+        "destroy: the object is none of this client: use one that it made, and did not "
+        "destroy");
+    REPLAYOUT_EXPECT(!object.is_spawned(), void(),
+                     "destroy: the server shows net id %llu, a \"%s\": only it destroys that",
+                     static_cast<unsigned long long>(object.net_id()),
+                     object.prefab().name().c_str());
     parts_->objects.destroy(object);
 }
 

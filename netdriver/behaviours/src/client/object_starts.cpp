@@ -8,10 +8,6 @@
 
 namespace replayout {
 
-void NetworkClient::ObjectStarts::forget(const NetworkIdentity& object) {
-    std::erase(spawned_now_, &object);
-}
-
 void NetworkClient::ObjectStarts::start_all(bool is_spawn_finished) {
     for (NetworkIdentity* object : spawned_now_) {
         detail::Inside::of(*object).client.is_initial = false;

@@ -8,16 +8,16 @@
 
 #include <vector>
 
+#include "part_of.h"
+
 namespace replayout {
 
-class NetworkClient::ObjectStarts {
+class NetworkClient::ObjectStarts : detail::PartOf<detail::ClientParts> {
   public:
-    explicit ObjectStarts(detail::ClientParts& parts) : parts_(parts) {}
-    ObjectStarts(const ObjectStarts&) = delete;
-    ObjectStarts& operator=(const ObjectStarts&) = delete;
+    using PartOf::PartOf;
 
     void object_spawned(NetworkIdentity& object) { spawned_now_.push_back(&object); }
-    void forget(const NetworkIdentity& object);
+    void forget(const NetworkIdentity& object) { std::erase(spawned_now_, &object); }
     /// What the driver received is complete. Starts the objects if `is_spawn_finished`; then hooks
     /// and calls that waited run, also those of objects that were shown all the while.
     void start_all(bool is_spawn_finished);
@@ -28,7 +28,6 @@ class NetworkClient::ObjectStarts {
     /// Tells the object that it is there, and then runs the calls that waited for that.
     void start(NetworkIdentity& object);
 
-    detail::ClientParts& parts_;
     std::vector<NetworkIdentity*> spawned_now_;  // in this early_update(), to be started
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "owner_updates.h"
 
+#include "client_parts.h"
 #include "prefab_params.h"
 
 #include <replayout/behaviours/collection_end.h>
@@ -26,13 +27,11 @@ constexpr std::uint32_t parts_of_component_max = 1 + sync_vars_max;
 
 }  // namespace
 
-NetworkClient::OwnerUpdates::OwnerUpdates(NetDriver& driver, const NetTime& now,
-                                          const NetDriverSettings& settings)
-    : driver_(driver),
-      now_(now),
-      update_interval_us_(update_interval_us(settings.config)),
-      update_burst_us_(update_interval_us_ * settings.config.client_updates_burst_max),
-      sections_(resource_of(settings)) {}
+NetworkClient::OwnerUpdates::OwnerUpdates(detail::ClientParts& parts, const NetConfig& config)
+    : PartOf(parts),
+      update_interval_us_(update_interval_us(config)),
+      update_burst_us_(update_interval_us_ * config.client_updates_burst_max),
+      sections_(parts.resource) {}
 
 void NetworkClient::OwnerUpdates::begin_anew() noexcept {
     next_update_us_ = std::numeric_limits<std::int64_t>::min();
@@ -77,7 +76,7 @@ bool NetworkClient::OwnerUpdates::send_updates_of(NetworkIdentity& object) {
             changes.clear();
             continue;
         }
-        const bool is_due = component.is_due(now_);
+        const bool is_due = component.is_due(parts_.now);
         if ((is_due && changes.sync_vars() != 0) || component.owner().is_state_missed()) {
             due_parts_.push_back({&component, Part::variables});
         }
@@ -130,8 +129,8 @@ bool NetworkClient::OwnerUpdates::send_state_of(NetworkIdentity& object) {
 }
 
 bool NetworkClient::OwnerUpdates::has_room_for_update(std::int64_t reserve_us) {
-    next_update_us_ = std::max(next_update_us_, now_.microseconds - update_burst_us_);
-    return !is_update_refused_ && next_update_us_ + reserve_us < now_.microseconds;
+    next_update_us_ = std::max(next_update_us_, parts_.now.microseconds - update_burst_us_);
+    return !is_update_refused_ && next_update_us_ + reserve_us < parts_.now.microseconds;
 }
 
 bool NetworkClient::OwnerUpdates::send_section(detail::ObjectComponent& component,
@@ -147,7 +146,7 @@ bool NetworkClient::OwnerUpdates::send_section(detail::ObjectComponent& componen
     const std::uint32_t epoch = is_request ? 0 : owner.epoch();
     const NetworkIdentity& object = component.identity();
     const FunctionIndex function = object.prefab().components()[component.index()].sync_to_server;
-    const CallResult result = driver_.call_function(
+    const CallResult result = parts_.driver.call_function(
         detail::handle_of(object),
         object.prefab().layout().functions()[function.value].function->name,
         params_of(object.prefab(), function, sections_.make(component, mask, epoch)));
@@ -159,7 +158,7 @@ bool NetworkClient::OwnerUpdates::send_section(detail::ObjectComponent& componen
     next_update_us_ += update_interval_us_;
     owner.state_requested();
     changes.clear_sync_vars(mask);
-    changes.sent(now_);
+    changes.sent(parts_.now);
     return changes.sync_vars() == 0;
 }
 
@@ -177,8 +176,8 @@ bool NetworkClient::OwnerUpdates::send_collection(detail::ObjectComponent& compo
         const Function& called = *prefab.layout().functions()[function.value].function;
         CallResult result = CallResult::Sent;
         const auto call = [&](const void* params) {
-            result = driver_.call_function(detail::handle_of(object), called.name,
-                                           {params, called.parameters});
+            result = parts_.driver.call_function(detail::handle_of(object), called.name,
+                                                 {params, called.parameters});
             return result;
         };
         if (!collection.send_waiting(call, operations_max, 1) && result != CallResult::Sent) {
@@ -186,7 +185,7 @@ bool NetworkClient::OwnerUpdates::send_collection(detail::ObjectComponent& compo
             return false;
         }
         next_update_us_ += update_interval_us_;
-        component.changes().sent(now_);
+        component.changes().sent(parts_.now);
     }
     if (collection.waiting_count() == 0) {
         component.changes().clear_collection(index);

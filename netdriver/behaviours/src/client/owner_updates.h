@@ -16,17 +16,15 @@
 #include <vector>
 
 #include "inside.h"
+#include "part_of.h"
 #include "received_section.h"
 #include "sync_section.h"
 
 namespace replayout {
 
-class NetworkClient::OwnerUpdates {
+class NetworkClient::OwnerUpdates : detail::PartOf<detail::ClientParts> {
   public:
-    /// `now` is the time of the client, and changes with it.
-    OwnerUpdates(NetDriver& driver, const NetTime& now, const NetDriverSettings& settings);
-    OwnerUpdates(const OwnerUpdates&) = delete;
-    OwnerUpdates& operator=(const OwnerUpdates&) = delete;
+    OwnerUpdates(detail::ClientParts& parts, const NetConfig& config);
 
     /// A component of the object may have something to send.
     void object_changed(NetworkIdentity& object) {
@@ -70,8 +68,6 @@ class NetworkClient::OwnerUpdates {
     [[nodiscard]] bool send_collection(detail::ObjectComponent& component, std::size_t index,
                                        std::int64_t reserve_us);
 
-    NetDriver& driver_;
-    const NetTime& now_;
     std::int64_t update_interval_us_;
     std::int64_t update_burst_us_;
     std::int64_t next_update_us_ = std::numeric_limits<std::int64_t>::min();

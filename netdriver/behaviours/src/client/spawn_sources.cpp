@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "spawn_sources.h"
 
-#include "client_log.h"
-#include "client_objects.h"
+#include "client_parts.h"
 #include "inside.h"
 #include "scene_name.h"
 
@@ -17,13 +16,13 @@ namespace replayout {
 
 bool NetworkClient::SpawnSources::register_handler(std::uint32_t asset_id,
                                                    NetworkSpawnHandler handler) {
-    if (types_.find_prefab(asset_id) == nullptr || !handler.spawn || !handler.unspawn) {
+    if (parts_.types.find_prefab(asset_id) == nullptr || !handler.spawn || !handler.unspawn) {
         log(LogLevel::Error,
             "a spawn handler needs the asset id of a prefab, and two functions: "
             "asset id " +
                 std::to_string(asset_id) +
-                (types_.find_prefab(asset_id) == nullptr ? " is that of no prefab"
-                                                         : " has a function missing"));
+                (parts_.types.find_prefab(asset_id) == nullptr ? " is that of no prefab"
+                                                               : " has a function missing"));
         return false;
     }
     const bool is_new = handlers_.insert_or_assign(asset_id, std::move(handler)).second;
@@ -33,20 +32,10 @@ bool NetworkClient::SpawnSources::register_handler(std::uint32_t asset_id,
     return true;
 }
 
-void NetworkClient::SpawnSources::unregister_handler(std::uint32_t asset_id) {
-    handlers_.erase(asset_id);
-}
-
 NetworkIdentity& NetworkClient::SpawnSources::add_scene_object(const NetworkPrefab& prefab,
                                                                std::uint64_t scene_id) {
-    NetworkIdentity& object = objects_.instantiate(prefab);
-    REPLAYOUT_EXPECT(
-        scene_id != 0, object,
-        "add_scene_object: a \"%s\" of id 0 is made, and is none of the scene: give it "
-        "an id that is not 0",
-        prefab.name().c_str());
-    detail::Inside::of(object).scene_id = scene_id;
-    if (!scene_objects_.emplace(scene_id, &object).second) {
+    NetworkIdentity& object = parts_.objects.make_of_scene(prefab, scene_id);
+    if (scene_id != 0 && !scene_objects_.emplace(scene_id, &object).second) {
         log(LogLevel::Error, "a scene has two objects of id " + std::to_string(scene_id) +
                                  ": the second, of prefab \"" + prefab.name() +
                                  "\", is never spawned");
@@ -72,7 +61,7 @@ NetworkIdentity* NetworkClient::SpawnSources::take_scene_object(const SpawnInfo&
                 ? std::string("that this client does not have")
                 : "that is of prefab \"" + found->second->prefab().name() + "\" here";
         const NetworkPrefab* const prefab = prefab_of(info.layout);
-        log_.write_failure(
+        parts_.log.write_failure(
             &NetworkClientCounters::scene_objects_missing,
             "the server spawned an object of a scene " + here + ": scene id " +
                 std::to_string(scene_id) + ", prefab \"" + std::string(info.layout.name()) + "\"" +
@@ -89,17 +78,17 @@ NetworkIdentity* NetworkClient::SpawnSources::make(const NetworkPrefab& prefab,
                                                    const SpawnInfo& info) {
     const auto handler = handlers_.find(prefab.asset_id());
     if (handler == handlers_.end()) {
-        return &objects_.instantiate(prefab);
+        return &parts_.objects.make(prefab);
     }
     const auto spawn = handler->second.spawn;  // It may unregister itself.
-    NetworkIdentity* made = spawn(client_, info);
+    NetworkIdentity* made = spawn(parts_.client, info);
     // Only an object of this client may be looked into.
-    if (made == nullptr || !objects_.contains(made) || made->is_spawned() ||
+    if (made == nullptr || !parts_.objects.contains(made) || made->is_spawned() ||
         detail::Inside::of(*made).is_gone || &made->prefab() != &prefab) {
-        log_.write_failure(&NetworkClientCounters::handlers_failed,
-                           "the spawn handler of prefab \"" + prefab.name() + "\" (asset id " +
-                               std::to_string(prefab.asset_id()) +
-                               ") gave no free object of it that this client made");
+        parts_.log.write_failure(&NetworkClientCounters::handlers_failed,
+                                 "the spawn handler of prefab \"" + prefab.name() +
+                                     "\" (asset id " + std::to_string(prefab.asset_id()) +
+                                     ") gave no free object of it that this client made");
         return nullptr;
     }
     return made;
@@ -108,9 +97,9 @@ NetworkIdentity* NetworkClient::SpawnSources::make(const NetworkPrefab& prefab,
 const NetworkPrefab* NetworkClient::SpawnSources::prefab_of(
     const RepLayout& layout) const noexcept {
     const auto found =
-        std::find_if(types_.prefabs().begin(), types_.prefabs().end(),
+        std::find_if(parts_.types.prefabs().begin(), parts_.types.prefabs().end(),
                      [&](const auto& candidate) { return &candidate->layout() == &layout; });
-    return found == types_.prefabs().end() ? nullptr : found->get();
+    return found == parts_.types.prefabs().end() ? nullptr : found->get();
 }
 
 void NetworkClient::SpawnSources::give_back(NetworkIdentity& object, ChannelCloseReason reason) {
@@ -122,10 +111,10 @@ void NetworkClient::SpawnSources::give_back(NetworkIdentity& object, ChannelClos
     const auto handler = handlers_.find(object.asset_id());
     if (handler != handlers_.end()) {
         const auto unspawn = handler->second.unspawn;  // It may unregister itself.
-        unspawn(client_, object, reason);
+        unspawn(parts_.client, object, reason);
         return;
     }
-    objects_.destroy(object);
+    parts_.client.destroy(object);
 }
 
 }  // namespace replayout

@@ -14,19 +14,17 @@
 #include <cstdint>
 #include <map>
 
+#include "part_of.h"
+
 namespace replayout {
 
-class NetworkClient::SpawnSources {
+class NetworkClient::SpawnSources : detail::PartOf<detail::ClientParts> {
   public:
-    SpawnSources(NetworkClient& client, const NetworkTypes& types, ClientObjects& objects,
-                 ClientLog& log)
-        : client_(client), types_(types), objects_(objects), log_(log) {}
-    SpawnSources(const SpawnSources&) = delete;
-    SpawnSources& operator=(const SpawnSources&) = delete;
+    using PartOf::PartOf;
 
     // As of NetworkClient.
     bool register_handler(std::uint32_t asset_id, NetworkSpawnHandler handler);
-    void unregister_handler(std::uint32_t asset_id);
+    void unregister_handler(std::uint32_t asset_id) { handlers_.erase(asset_id); }
     [[nodiscard]] NetworkIdentity& add_scene_object(const NetworkPrefab& prefab,
                                                     std::uint64_t scene_id);
 
@@ -42,10 +40,6 @@ class NetworkClient::SpawnSources {
     /// Null: no prefab has that layout.
     [[nodiscard]] const NetworkPrefab* prefab_of(const RepLayout& layout) const noexcept;
 
-    NetworkClient& client_;
-    const NetworkTypes& types_;
-    ClientObjects& objects_;
-    ClientLog& log_;
     std::map<std::uint64_t, NetworkIdentity*> scene_objects_;  // that are not spawned
     std::map<std::uint32_t, NetworkSpawnHandler> handlers_;
 };

@@ -20,6 +20,13 @@ NetworkIdentity* NetworkClient::SpawnedObjects::find_other_player(
     return other == spawned_.end() ? nullptr : other->second;
 }
 
+bool NetworkClient::SpawnedObjects::is_leaving(ObjectHandle handle) const noexcept {
+    const NetworkIdentity* const named = detail::object_of(handle);
+    return !handle.is_null() && parts_.objects.contains(named) && named->is_spawned() &&
+           !detail::Inside::of(*named).client.is_kept &&
+           parts_.driver.role_of(handle).role == NetRole::None;
+}
+
 NetworkIdentity* NetworkClient::SpawnedObjects::find_or_take(const SpawnInfo& info) {
     // One that it kept while it was not ready.
     NetworkIdentity* known = find(info.guid.value);
@@ -47,8 +54,8 @@ NetworkIdentity* NetworkClient::SpawnedObjects::prepare(const SpawnInfo& info) {
     if (object == nullptr) {
         return nullptr;
     }
-    if (parts_.references.has_left(*object)) {
-        parts_.references.settle();  // It is another object from now on.
+    if (parts_.objects.has_left(*object)) {
+        parts_.objects.settle();  // It is another object from now on.
     }
     detail::ObjectParts& parts = detail::Inside::of(*object);
     if (parts.scene_id != 0) {
@@ -93,7 +100,7 @@ void NetworkClient::SpawnedObjects::despawn(NetworkIdentity& object, ChannelClos
         // A client that is not ready keeps its started objects. Whether the server shows this one
         // again is known when all are there.
         detail::Inside::of(object).client.is_kept = true;
-        parts_.references.note_all(object);
+        parts_.objects.note_all(object);
         parts_.starts.forget(object);
         return;
     }
@@ -119,7 +126,7 @@ void NetworkClient::SpawnedObjects::unspawn(NetworkIdentity& object, ChannelClos
         component.hooks().forget_waiting();
         component.owner().end();
     }
-    parts_.references.object_left(object);
+    parts_.objects.object_left(object);
     StoredReferences::clear_all(object);
     parts_.sources.give_back(object, reason);
 }

@@ -16,13 +16,13 @@
 #include <cstdint>
 #include <map>
 
+#include "part_of.h"
+
 namespace replayout {
 
-class NetworkClient::SpawnedObjects {
+class NetworkClient::SpawnedObjects : detail::PartOf<detail::ClientParts> {
   public:
-    explicit SpawnedObjects(detail::ClientParts& parts) : parts_(parts) {}
-    SpawnedObjects(const SpawnedObjects&) = delete;
-    SpawnedObjects& operator=(const SpawnedObjects&) = delete;
+    using PartOf::PartOf;
 
     /// Null: no object of that id is spawned.
     [[nodiscard]] NetworkIdentity* find(std::uint64_t net_id) const noexcept {
@@ -31,6 +31,8 @@ class NetworkClient::SpawnedObjects {
     }
     /// Another object that was started as the local player. Null: there is none.
     [[nodiscard]] NetworkIdentity* find_other_player(const NetworkIdentity& object) const noexcept;
+    /// The object ends within the driver's call that is under way.
+    [[nodiscard]] bool is_leaving(ObjectHandle handle) const noexcept;
 
     /// An object with a net id and the values with which it begins, which is not shown. Null: there
     /// is none, which was logged.
@@ -48,7 +50,6 @@ class NetworkClient::SpawnedObjects {
     /// Tells the object that it ends here, and gives it back to its source.
     void unspawn(NetworkIdentity& object, ChannelCloseReason reason);
 
-    detail::ClientParts& parts_;
     std::map<std::uint64_t, NetworkIdentity*> spawned_;
 };
 

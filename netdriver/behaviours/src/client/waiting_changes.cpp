@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "waiting_changes.h"
 
+#include "client_parts.h"
 #include "inside.h"
-#include "spawned_objects.h"
 
 #include <replayout/behaviours/collection_end.h>
 
@@ -41,9 +41,9 @@ void NetworkClient::WaitingChanges::keep_value(detail::ObjectComponent& componen
     const Property& property = component.type().sync_vars[variable].property;
     waiting_of(component).values.push_back(
         {&component, variable,
-         ValueCopy(property, static_cast<const std::byte*>(previous), resource_)});
+         ValueCopy(property, static_cast<const std::byte*>(previous), parts_.resource)});
     if (component.may_hold_references(variable)) {
-        references_.note(property, static_cast<const std::byte*>(previous));
+        parts_.objects.note(property, static_cast<const std::byte*>(previous));
     }
 }
 
@@ -102,13 +102,13 @@ void NetworkClient::WaitingChanges::run(std::uint64_t net_id) {
         detail::ObjectComponent& component = *kept.component;
         const Property& property = component.type().sync_vars[kept.variable].property;
         const std::byte* value = component.object() + property.offset;
-        if (spawned_.find(net_id) != nullptr &&
+        if (parts_.spawned.find(net_id) != nullptr &&
             (kept.is_lost || !equal_values(property, value, kept.value.get()))) {
             component.hooks().run(component, kept.variable, kept.value.get(), value);
         }
     }
     for (detail::CollectionEnd* collection : waiting.calls) {
-        if (spawned_.find(net_id) != nullptr) {
+        if (parts_.spawned.find(net_id) != nullptr) {
             collection->apply_kept(true);
         }
     }

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <replayout/behaviours/network_client.h>
-#include <replayout/reflection/memory.h>
 #include <replayout/reflection/value_copy.h>
 
 #include <cstddef>
@@ -13,17 +12,15 @@
 #include <map>
 #include <vector>
 
+#include "part_of.h"
 #include "stored_references.h"
 
 namespace replayout {
 
-class NetworkClient::WaitingChanges final : public StoredReferences::OtherValues {
+class NetworkClient::WaitingChanges final : public detail::PartOf<detail::ClientParts>,
+                                            public StoredReferences::OtherValues {
   public:
-    WaitingChanges(const SpawnedObjects& spawned, StoredReferences& references,
-                   MemoryResource* resource)
-        : spawned_(spawned), references_(references), resource_(resource) {}
-    WaitingChanges(const WaitingChanges&) = delete;
-    WaitingChanges& operator=(const WaitingChanges&) = delete;
+    using PartOf::PartOf;
 
     /// The object is shown again: keeps the values of its SyncVars with hooks until it is started.
     void keep_values(NetworkIdentity& object);
@@ -60,9 +57,6 @@ class NetworkClient::WaitingChanges final : public StoredReferences::OtherValues
 
     [[nodiscard]] Waiting& waiting_of(const detail::ObjectComponent& component);
 
-    const SpawnedObjects& spawned_;
-    StoredReferences& references_;
-    MemoryResource* resource_;
     std::map<std::uint64_t, Waiting> waiting_;  // by net id
 };
 

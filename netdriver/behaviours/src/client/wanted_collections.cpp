@@ -91,7 +91,7 @@ void NetworkClient::WantedCollections::part_received(const detail::CollectionPar
     const FunctionIndex function = prefab.components()[component].collections[index].changes;
     const RepLayout& changes = *prefab.layout().functions()[function.value].parameters;
     const auto read = [&](void* params) {
-        return read_parameter_bytes(changes, part.operations.bytes, params, resource_);
+        return read_parameter_bytes(changes, part.operations.bytes, params, parts_.resource);
     };
     const ObjectHandle handle = detail::handle_of(*object);
     collection->take_part(read, part.is_last);

@@ -5,22 +5,19 @@
 
 #include <replayout/behaviours/network_client.h>
 #include <replayout/netdriver/time.h>
-#include <replayout/reflection/memory.h>
 
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "collection_parts.h"
+#include "part_of.h"
 
 namespace replayout {
 
-class NetworkClient::WantedCollections {
+class NetworkClient::WantedCollections : detail::PartOf<detail::ClientParts> {
   public:
-    WantedCollections(detail::ClientParts& parts, MemoryResource* resource)
-        : parts_(parts), resource_(resource) {}
-    WantedCollections(const WantedCollections&) = delete;
-    WantedCollections& operator=(const WantedCollections&) = delete;
+    using PartOf::PartOf;
 
     /// Asks for the collection with the next ask(), also if it was asked for before.
     void want(const detail::ObjectComponent& component, std::uint8_t collection);
@@ -48,8 +45,6 @@ class NetworkClient::WantedCollections {
     [[nodiscard]] bool is_wanted(const Wanted& wanted) const;
     [[nodiscard]] bool is_due(const Wanted& wanted) const noexcept;
 
-    detail::ClientParts& parts_;
-    MemoryResource* resource_;
     std::vector<Wanted> wanted_;
 };
 

@@ -48,14 +48,6 @@ ReceivedSection::ReceivedSection(const void* parameters, const BehaviourType& ty
           Inside::of(*reinterpret_cast<const NetworkBehaviour*>(object_ + type.behaviour_offset))) {
 }
 
-std::uint64_t ReceivedSection::mask() const noexcept {
-    return component_.changes().sync_vars();
-}
-
-std::uint32_t ReceivedSection::epoch() const noexcept {
-    return component_.owner().epoch();
-}
-
 std::uint64_t ReceivedSection::apply_to(ObjectComponent& component, std::uint64_t except) const {
     const std::vector<SyncVarInfo>& variables = component.type().sync_vars;
     const std::uint64_t brought = mask() & ~except;

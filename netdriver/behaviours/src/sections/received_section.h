@@ -16,8 +16,8 @@ class ReceivedSection {
     ReceivedSection(const void* parameters, const BehaviourType& type) noexcept;
 
     /// The variables that it brings. The sender chose it, so it may have bits without a variable.
-    [[nodiscard]] std::uint64_t mask() const noexcept;
-    [[nodiscard]] std::uint32_t epoch() const noexcept;
+    [[nodiscard]] std::uint64_t mask() const noexcept { return component_.changes().sync_vars(); }
+    [[nodiscard]] std::uint32_t epoch() const noexcept { return component_.owner().epoch(); }
     /// The component, which is of the same class, takes the variables except those of `except`.
     /// Hooks run. Returns which variables changed, and not more bits than there are variables.
     std::uint64_t apply_to(ObjectComponent& component, std::uint64_t except) const;

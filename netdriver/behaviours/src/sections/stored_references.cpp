@@ -3,6 +3,7 @@
 
 #include "inside.h"
 
+#include <replayout/reflection/diagnostics.h>
 #include <replayout/reflection/visit_references.h>
 
 #include <algorithm>
@@ -45,10 +46,49 @@ void visit_variables(NetworkIdentity& holder, const Visit& visit) {
 
 }  // namespace
 
-void StoredReferences::object_made(NetworkIdentity& object) {
-    if (object.prefab().has_references()) {
+NetworkIdentity& StoredReferences::make(const NetworkPrefab& prefab) {
+    auto made = std::make_unique<NetworkIdentity>(prefab, resource_);
+    NetworkIdentity& object = *made;
+    objects_.emplace(&object, std::move(made));
+    Inside::of(object).references = this;
+    if (prefab.has_references()) {
         holders_.push_back(&object);
         note_all(object);
+    }
+    return object;
+}
+
+NetworkIdentity& StoredReferences::make_of_scene(const NetworkPrefab& prefab,
+                                                 std::uint64_t scene_id) {
+    NetworkIdentity& object = make(prefab);
+    REPLAYOUT_EXPECT(
+        scene_id != 0, object,
+        "add_scene_object: a \"%s\" of id 0 is made, and is none of the scene: give it "
+        "an id that is not 0",
+        prefab.name().c_str());
+    Inside::of(object).scene_id = scene_id;
+    return object;
+}
+
+void StoredReferences::destroy(NetworkIdentity& object) {
+    Inside::of(object).is_gone = true;
+    has_gone_ = true;
+    object_left(object);
+}
+
+void StoredReferences::free_gone() {
+    has_gone_ = false;
+    detail::erase_gone(holders_);
+    std::erase_if(objects_, [](const auto& entry) { return Inside::of(*entry.second).is_gone; });
+}
+
+void StoredReferences::disown_all() noexcept {
+    for (const auto& [key, object] : objects_) {
+        detail::ObjectParts& parts = Inside::of(*object);
+        parts.net_id = 0;
+        parts.client.end = nullptr;
+        parts.server.end = nullptr;
+        parts.references = nullptr;
     }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The references that SyncVars of one end hold. Each becomes null when its object goes, so that
-// none outlives it. A client's driver sets to null what it received. All else is found here: what
-// this end assigned, what sections brought, and what a hook left as it was.
+// The objects of one end, and the references that their SyncVars hold. Each becomes null when its
+// object goes, so that none outlives it. A client's driver sets to null what it received. All else
+// is found here: what this end assigned, what sections brought, and what a hook left as it was.
 //
 //     note(value)           the objects that the value names are marked as named
 //     object_left(object)   a named object is not spawned any longer, or was destroyed
@@ -33,8 +33,6 @@ namespace replayout {
 
 class StoredReferences {
   public:
-    using Objects = std::map<const NetworkIdentity*, std::unique_ptr<NetworkIdentity>>;
-
     /// In ascending order.
     using Rows = std::vector<const NetworkIdentity*>;
 
@@ -49,17 +47,35 @@ class StoredReferences {
         ~OtherValues() = default;
     };
 
-    /// `objects` are all of this end, spawned or not. `other_values` is null on a server.
-    StoredReferences(const Objects& objects, OtherValues* other_values, MemoryResource* resource)
-        : objects_(objects), other_values_(other_values), resource_(resource) {}
+    /// `other_values` is null on a server.
+    StoredReferences(OtherValues* other_values, MemoryResource* resource)
+        : other_values_(other_values), resource_(resource) {}
     StoredReferences(const StoredReferences&) = delete;
     StoredReferences& operator=(const StoredReferences&) = delete;
+
+    /// A new object, not spawned. Its SyncVars are looked at from now on.
+    [[nodiscard]] NetworkIdentity& make(const NetworkPrefab& prefab);
+    /// The same for an object of the scene, see add_scene_object() of the server and the client.
+    [[nodiscard]] NetworkIdentity& make_of_scene(const NetworkPrefab& prefab,
+                                                 std::uint64_t scene_id);
+    /// Whether this end made the object, and still has it. Does not read it.
+    [[nodiscard]] bool contains(const NetworkIdentity* object) const noexcept {
+        return objects_.contains(object);
+    }
+    /// The object is destroyed. It keeps its memory until free_gone(), as callbacks and calls may
+    /// still name it.
+    void destroy(NetworkIdentity& object);
+    /// Objects were destroyed, and are not freed yet.
+    [[nodiscard]] bool has_gone() const noexcept { return has_gone_; }
+    /// Frees them. Nothing names them, see settle_all(), and no list holds one of them.
+    void free_gone();
+    /// The end goes before its objects: they count as not spawned, so a destructor of the game that
+    /// assigns a SyncVar marks nothing, and runs no hook.
+    void disown_all() noexcept;
 
     /// Whether the value names an object that this end does not have: nobody would tell this end
     /// that the object is gone.
     [[nodiscard]] bool names_any_foreign(const Property& variable, const std::byte* value) const;
-    /// Its SyncVars are looked at from now on.
-    void object_made(NetworkIdentity& object);
     /// The value of a SyncVar, or a copy of one, was not written by the driver.
     void note(const Property& variable, const std::byte* value);
     /// The driver no longer follows what the object holds.
@@ -107,8 +123,6 @@ class StoredReferences {
     /// names an object that left. False: hooks made objects leave in each of `rounds_max` rounds,
     /// and the last variables became null without a hook.
     [[nodiscard]] bool settle_all();
-    /// Forgets the objects that are gone. Call it before they are freed, and after settle_all().
-    void forget_gone() { detail::erase_gone(holders_); }
 
     /// Sets the references of the value to null that name one of these objects. True: there were
     /// any.
@@ -127,12 +141,14 @@ class StoredReferences {
     /// Those that left, sorted; none has left then.
     [[nodiscard]] Rows take_left();
 
-    const Objects& objects_;
+    // All of this end, spawned or not, with those that are destroyed and not freed yet.
+    std::map<const NetworkIdentity*, std::unique_ptr<NetworkIdentity>> objects_;
     OtherValues* other_values_;
     MemoryResource* resource_;
     std::vector<NetworkIdentity*> holders_;
     Rows left_;
     std::uint32_t changes_ = 0;  // that are about to be written
+    bool has_gone_ = false;
 };
 
 }  // namespace replayout

@@ -11,7 +11,7 @@
 namespace replayout {
 
 NetworkServer::Authority::Authority(detail::ServerParts& parts)
-    : parts_(parts), sections_(parts.resource) {}
+    : PartOf(parts), sections_(parts.resource) {}
 
 bool NetworkServer::Authority::assign(NetworkIdentity& object, NetworkConnection& owner) {
     const PeerId present = object.connection_to_client();

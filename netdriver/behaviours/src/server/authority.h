@@ -15,16 +15,15 @@
 #include <vector>
 
 #include "inside.h"
+#include "part_of.h"
 #include "received_section.h"
 #include "sync_section.h"
 
 namespace replayout {
 
-class NetworkServer::Authority {
+class NetworkServer::Authority : detail::PartOf<detail::ServerParts> {
   public:
     explicit Authority(detail::ServerParts& parts);
-    Authority(const Authority&) = delete;
-    Authority& operator=(const Authority&) = delete;
 
     // Owners and players.
 
@@ -76,7 +75,6 @@ class NetworkServer::Authority {
     [[nodiscard]] bool send_collections(const detail::ObjectComponent& component,
                                         std::uint32_t epoch);
 
-    detail::ServerParts& parts_;
     std::vector<NetworkIdentity*> queued_;  // whose state is to be sent
     SectionSender sections_;
 };

@@ -55,10 +55,6 @@ void NetworkServer::Phases::set_ready(NetworkConnection& connection) {
     }
 }
 
-void NetworkServer::Phases::set_not_ready(NetworkConnection& connection) {
-    connection.is_ready_ = false;
-}
-
 void NetworkServer::Phases::update_all() {
     for (const auto& [peer, connection] : parts_.connections.all()) {
         if (is_answer_missing(*connection)) {

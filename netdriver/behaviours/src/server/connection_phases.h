@@ -17,13 +17,13 @@
 
 #include <cstdint>
 
+#include "part_of.h"
+
 namespace replayout {
 
-class NetworkServer::Phases {
+class NetworkServer::Phases : detail::PartOf<detail::ServerParts> {
   public:
-    explicit Phases(detail::ServerParts& parts) : parts_(parts) {}
-    Phases(const Phases&) = delete;
-    Phases& operator=(const Phases&) = delete;
+    using PartOf::PartOf;
 
     /// How long a client has to answer that it is no longer ready.
     [[nodiscard]] std::uint32_t answer_wait_ms() const noexcept { return answer_wait_ms_; }
@@ -38,7 +38,7 @@ class NetworkServer::Phases {
     /// Changes the phase at once, so that what the server calls next reaches the connection.
     void set_ready(NetworkConnection& connection);
     /// The phase changes with the next update_all().
-    void set_not_ready(NetworkConnection& connection);
+    void set_not_ready(NetworkConnection& connection) { connection.is_ready_ = false; }
 
     // With each late_update().
 
@@ -59,7 +59,6 @@ class NetworkServer::Phases {
     /// True: all objects were named, and that these are all.
     [[nodiscard]] bool send_batch(NetworkConnection& connection);
 
-    detail::ServerParts& parts_;
     std::uint32_t answer_wait_ms_ = 10'000;
 };
 

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "host_view.h"
 
-#include "inside.h"
 #include "server_parts.h"
 
 #include <algorithm>
-#include <utility>
-#include <vector>
 
 namespace replayout {
 
 void NetworkServer::HostView::begin(NetworkConnection& host) {
-    parts_.host.begin(host);
+    host_ = &host;
+    host.is_host_ = true;
     for (const auto& [net_id, object] : parts_.objects.spawned()) {
         detail::Inside::of(*object).local.set_client(true);
     }
@@ -35,26 +33,41 @@ void NetworkServer::HostView::end() {
     }
     calls_.clear();
     parts_.driver.clear_host();
-    parts_.host.end();
+    for (NetworkIdentity* object : queue_) {
+        detail::Inside::of(*object).host.is_queued = false;
+    }
+    queue_.clear();
+    are_all_queued_ = false;
+    host_ = nullptr;
 }
 
 void NetworkServer::HostView::update() {
     parts_.driver.interest().look_around();  // What moved in this tick counts at once.
-    std::vector<NetworkIdentity*> objects = parts_.host.take(parts_.objects);
+    if (std::exchange(are_all_queued_, false)) {
+        for (const auto& [net_id, object] : parts_.objects.spawned()) {
+            add(*object);
+        }
+    }
+    std::vector<NetworkIdentity*> objects;  // Those that are added meanwhile wait.
+    objects.swap(queue_);
+    std::sort(objects.begin(), objects.end(),
+              [](const auto* left, const auto* right) { return left->net_id() < right->net_id(); });
     for (NetworkIdentity* object : objects) {
         detail::Inside::of(*object).host.is_queued = false;
-        if (object->is_spawned() &&
-            parts_.host.host() != nullptr) {  // a callback may stop the host
+        if (object->is_spawned() && host_ != nullptr) {  // a callback may stop the host
             show(*object);
         }
     }
-    parts_.host.recycle(std::move(objects));
+    if (queue_.empty()) {
+        objects.clear();
+        queue_.swap(objects);  // keeps its memory
+    }
     run_calls(nullptr);
 }
 
 bool NetworkServer::HostView::hears(NetworkIdentity& object, const Function& function,
                                     const void* values, void* place) {
-    if (parts_.host.host() == nullptr || !parts_.observers.host_sees(object)) {
+    if (host_ == nullptr || !parts_.observers.host_sees(object)) {
         return false;
     }
     const detail::LocalRole& local = detail::Inside::of(object).local;
@@ -66,12 +79,18 @@ bool NetworkServer::HostView::hears(NetworkIdentity& object, const Function& fun
         show(object);  // what cannot wait runs now, and the object starts for it
         return local.is_started();
     }
-    calls_.emplace_back(object, object.net_id(), place, parameters, values, parts_.resource);
+    KeptCall call{&object, object.net_id(), place, {nullptr, {parameters, parts_.resource}}};
+    if (parameters != nullptr) {
+        void* copy = parts_.resource->allocate(parameters->size(), parameters->alignment());
+        parameters->ops().copy_construct(copy, values);
+        call.values.reset(copy);
+    }
+    calls_.push_back(std::move(call));
     return false;
 }
 
 void NetworkServer::HostView::object_spawned(NetworkIdentity& object) noexcept {
-    detail::Inside::of(object).local.set_client(parts_.host.host() != nullptr);
+    detail::Inside::of(object).local.set_client(host_ != nullptr);
 }
 
 void NetworkServer::HostView::stop(NetworkIdentity& object) {
@@ -92,7 +111,7 @@ void NetworkServer::HostView::forget(NetworkIdentity& object) noexcept {
 
 bool NetworkServer::HostView::keeps_calls_of(const NetworkIdentity& object) const noexcept {
     return std::any_of(calls_.begin(), calls_.end(),
-                       [&](const HostCall& call) { return &call.object() == &object; });
+                       [&](const KeptCall& call) { return call.object == &object; });
 }
 
 void NetworkServer::HostView::show(NetworkIdentity& object) {
@@ -103,7 +122,7 @@ void NetworkServer::HostView::show(NetworkIdentity& object) {
         for (NetworkBehaviour* component : object.components()) {
             component->on_set_host_visibility(is_seen);
         }
-        if (is_seen && parts_.host.host() != nullptr) {
+        if (is_seen && host_ != nullptr) {
             for (NetworkBehaviour* behaviour : object.components()) {
                 detail::ObjectComponent& component = detail::Inside::of(*behaviour);
                 component.hooks().run_initial(component);
@@ -111,7 +130,7 @@ void NetworkServer::HostView::show(NetworkIdentity& object) {
             parts.local.start(parts.components);
         }
     }
-    if (parts.local.is_started() && parts_.host.host() != nullptr) {
+    if (parts.local.is_started() && host_ != nullptr) {
         parts.local.tell(parts.components, parts.local.role());
     }
 }
@@ -119,19 +138,19 @@ void NetworkServer::HostView::show(NetworkIdentity& object) {
 void NetworkServer::HostView::run_calls(const NetworkIdentity* object) {
     // Each of them may call, spawn and destroy.
     for (std::size_t i = 0; i < calls_.size();) {
-        if (object != nullptr && &calls_[i].object() != object) {
+        if (object != nullptr && calls_[i].object != object) {
             ++i;
             continue;
         }
-        HostCall call = std::move(calls_[i]);
+        KeptCall call = std::move(calls_[i]);
         calls_.erase(calls_.begin() + static_cast<std::ptrdiff_t>(i));
-        const detail::ObjectParts& called = detail::Inside::of(call.object());
-        if (called.net_id == call.net_id() && called.local.is_started()) {
-            if (call.parameters() != nullptr) {
-                parts_.objects.references().clear_unspawned(*call.parameters(),
-                                                            static_cast<std::byte*>(call.values()));
+        const detail::ObjectParts& called = detail::Inside::of(*call.object);
+        if (called.net_id == call.net_id && called.local.is_started()) {
+            if (void* values = call.values.get()) {
+                parts_.objects.made().clear_unspawned(*call.values.get_deleter().type,
+                                                      static_cast<std::byte*>(values));
             }
-            detail::Inside::run_function(called.components.block(), call.values(), call.place());
+            detail::Inside::run_function(called.components.block(), call.values.get(), call.place);
         }
     }
 }

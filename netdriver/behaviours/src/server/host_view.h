@@ -3,25 +3,51 @@
 // Host mode: this process plays, too, and shows the objects of the server themselves. They learn
 // here what a client's copies are told by messages: that they are visible, that their client
 // starts and stops, and what they are to it. Calls for clients of an object that is not started
-// there yet are kept, and run once it is (host_calls.h).
+// there yet are kept. They run after on_start_client(), as calls of other clients do, with the next
+// late_update(). Where their parameters name an object that was unspawned meanwhile, the call finds
+// null.
 #pragma once
 
 #include <replayout/behaviours/network_server.h>
+#include <replayout/reflection/memory.h>
+#include <replayout/reflection/type.h>
 
-#include "host_calls.h"
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "inside.h"
+#include "part_of.h"
 
 namespace replayout {
 
-class NetworkServer::HostView {
+class NetworkServer::HostView : detail::PartOf<detail::ServerParts> {
   public:
-    explicit HostView(detail::ServerParts& parts) : parts_(parts) {}
-    HostView(const HostView&) = delete;
-    HostView& operator=(const HostView&) = delete;
+    using PartOf::PartOf;
 
     /// The process plays, with this connection.
     void begin(NetworkConnection& host);
     /// It no longer does: objects whose client started are told that it stops.
     void end();
+    /// The connection of this process. Null: it does not play.
+    [[nodiscard]] NetworkConnection* host() const noexcept { return host_; }
+
+    /// What the host sees of the object may have changed.
+    void add(NetworkIdentity& object) {
+        if (host_ != nullptr && !std::exchange(detail::Inside::of(object).host.is_queued, true)) {
+            queue_.push_back(&object);
+        }
+    }
+    /// Something changed that decides which objects `connection` sees. If it is the host's, all
+    /// spawned objects are to be looked at.
+    void connection_changed(const NetworkConnection& connection) noexcept {
+        are_all_queued_ = are_all_queued_ || connection.is_host_;
+    }
+    /// Forgets the objects that are gone. Call it before they are freed.
+    void forget_gone() { detail::erase_gone(queue_); }
+
     /// With each late_update(): shows what changed, and runs the kept calls.
     void update();
     /// A call for clients reaches the host. Returns whether it runs now. A call that must wait
@@ -42,8 +68,26 @@ class NetworkServer::HostView {
     /// Runs the kept calls: those of `object`, or all if it is null.
     void run_calls(const NetworkIdentity* object);
 
-    detail::ServerParts& parts_;
-    HostCalls calls_;
+    /// A kept call.
+    struct KeptCall {
+        struct FreeValues {
+            const Type* type;
+            MemoryResource* resource;
+
+            void operator()(void* kept) const noexcept {
+                type->ops().destroy(kept);
+                resource->deallocate(kept, type->size(), type->alignment());
+            }
+        };
+        NetworkIdentity* object;
+        std::uint64_t net_id;  ///< of the object, when it was called
+        void* place;
+        std::unique_ptr<void, FreeValues> values;  ///< null: the function has no parameters
+    };
+    NetworkConnection* host_ = nullptr;
+    std::vector<NetworkIdentity*> queue_;  // to be looked at
+    bool are_all_queued_ = false;
+    std::deque<KeptCall> calls_;
 };
 
 }  // namespace replayout

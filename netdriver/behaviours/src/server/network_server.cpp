@@ -29,7 +29,7 @@ NetworkServer::NetworkServer(const NetDriverSettings& settings, Transport& trans
       parts_(std::make_unique<detail::ServerParts>(*this, settings, interest)) {}
 
 NetworkServer::~NetworkServer() {
-    parts_->objects.disown_all();
+    parts_->objects.made().disown_all();
 }
 
 Status NetworkServer::listen() {
@@ -64,10 +64,10 @@ void NetworkServer::late_update(NetTime now) {
     const detail::UpdateScope updating(is_updating_);
     now_ = now;
     ++parts_->flush_number;
-    parts_->objects.references().settle();
+    parts_->objects.made().settle();
     if (NetworkConnection* host = parts_->host.host()) {
         parts_->phases.update(*host);  // at once: the host has no channel to hear of it
-        parts_->host_view.update();
+        parts_->host.update();
     }
     parts_->phases.update_all();
     parts_->phases.send_batches();
@@ -80,7 +80,7 @@ void NetworkServer::late_update(NetTime now) {
 }
 
 void NetworkServer::free_what_is_gone() {
-    if (!parts_->objects.references().settle_all()) {
+    if (!parts_->objects.made().settle_all()) {
         parts_->log.write(LogLevel::Warning, {}, StoredReferences::endless_hooks);
     }
     parts_->connections.free_ended();
@@ -90,7 +90,7 @@ void NetworkServer::free_what_is_gone() {
 // Checks of arguments.
 
 bool NetworkServer::owns(const NetworkIdentity& object) const noexcept {
-    return parts_->objects.owns(object);
+    return parts_->objects.made().contains(&object);
 }
 
 bool NetworkServer::owns(const NetworkConnection& connection) const noexcept {
@@ -108,19 +108,12 @@ bool NetworkServer::refuse(PeerId peer, std::string_view why) {
 // Objects.
 
 NetworkIdentity& NetworkServer::instantiate(const NetworkPrefab& prefab) {
-    return parts_->objects.make(prefab);
+    return parts_->objects.made().make(prefab);
 }
 
 NetworkIdentity& NetworkServer::add_scene_object(const NetworkPrefab& prefab,
                                                  std::uint64_t scene_id) {
-    NetworkIdentity& object = instantiate(prefab);
-    REPLAYOUT_EXPECT(
-        scene_id != 0, object,
-        "add_scene_object: a \"%s\" of id 0 is made, and is none of the scene: give it "
-        "an id that is not 0",
-        prefab.name().c_str());
-    detail::Inside::of(object).scene_id = scene_id;
-    return object;
+    return parts_->objects.made().make_of_scene(prefab, scene_id);
 }
 
 bool NetworkServer::spawn(NetworkIdentity& object, NetworkConnection* owner) {
@@ -369,7 +362,7 @@ NetworkConnection& NetworkServer::start_host(PeerId host) {
                      static_cast<unsigned long long>(host.value));
     driver_.set_host(host);
     NetworkConnection& connection = connections.make(host);
-    parts_->host_view.begin(connection);
+    parts_->host.begin(connection);
     manager_.on_server_connect(*this, connection);
     if (parts_->host.host() == &connection) {
         manager_.on_start_host(*this, connection);
@@ -390,7 +383,7 @@ void NetworkServer::stop_host() {
     manager_.on_stop_host(*this, *host);
     manager_.on_server_disconnect(*this, *host);
     parts_->authority.release_all(*host);
-    parts_->host_view.end();
+    parts_->host.end();
     parts_->connections.end(host->peer());
 }
 
@@ -445,7 +438,7 @@ bool NetworkServer::holds_back(ObjectHandle handle, ParentIndex property) {
 }
 
 bool NetworkServer::has_object(ObjectHandle object) {
-    return parts_->objects.has(object);
+    return parts_->objects.made().contains(detail::object_of(object));
 }
 
 void* NetworkServer::object_memory(ObjectHandle object) {

@@ -5,7 +5,6 @@
 #include "server_parts.h"
 
 #include <string>
-#include <utility>
 
 namespace replayout {
 
@@ -17,7 +16,7 @@ bool NetworkServer::ObjectLives::spawn(NetworkIdentity& object, NetworkConnectio
         return parts_.log.refuse(owner == nullptr ? PeerId{} : owner->peer(),
                                  "an object is not spawned: the line before says why");
     }
-    parts_.host_view.object_spawned(object);
+    parts_.host.object_spawned(object);
     parts_.observers.object_spawned(object);
     if (owner != nullptr) {
         parts_.authority.set_owner(object, *owner);
@@ -53,7 +52,7 @@ void NetworkServer::ObjectLives::unspawn(NetworkIdentity& object) {
         return;
     }
     parts.is_stopping = true;
-    parts_.host_view.stop(object);
+    parts_.host.stop(object);
     parts.components.for_each(&NetworkBehaviour::on_stop_server);
     parts_.states.keep_last_sections(object);
     parts.is_stopping = false;
@@ -85,9 +84,7 @@ void NetworkServer::ObjectLives::destroy(NetworkIdentity& object) {
         parts.components.restore_own_values();
         return;
     }
-    parts.is_gone = true;
-    has_gone_ = true;
-    parts_.objects.references().object_left(object);
+    parts_.objects.made().destroy(object);
 }
 
 void NetworkServer::ObjectLives::destroy_owned(NetworkConnection& connection) {
@@ -103,31 +100,27 @@ void NetworkServer::ObjectLives::destroy_owned(NetworkConnection& connection) {
 // Channels.
 
 NetworkIdentity* NetworkServer::ObjectLives::make_channel(PeerId peer) {
-    NetworkIdentity& channel = parts_.objects.make(parts_.types.connection_prefab());
+    NetworkIdentity& channel = parts_.objects.made().make(parts_.types.connection_prefab());
     if (!parts_.objects.begin_channel(channel, peer)) {
-        detail::Inside::of(channel).is_gone = true;
-        has_gone_ = true;
+        parts_.objects.made().destroy(channel);
         return nullptr;
     }
     return &channel;
 }
 
 void NetworkServer::ObjectLives::end_channel(NetworkIdentity& channel) {
-    detail::ObjectParts& parts = detail::Inside::of(channel);
-    parts_.driver.remove_object(parts.server.id);
-    parts_.objects.references().object_left(channel);  // A client may name it in a call.
-    parts.is_gone = true;
-    has_gone_ = true;
+    parts_.driver.remove_object(detail::Inside::of(channel).server.id);
+    parts_.objects.made().destroy(channel);
 }
 
 void NetworkServer::ObjectLives::free_gone() {
-    if (parts_.host_view.keeps_calls() || !std::exchange(has_gone_, false)) {
+    if (parts_.host.keeps_calls() || !parts_.objects.made().has_gone()) {
         return;
     }
     parts_.states.forget_gone();
     parts_.authority.forget_gone();
     parts_.host.forget_gone();
-    parts_.objects.free_gone();
+    parts_.objects.made().free_gone();
 }
 
 }  // namespace replayout

@@ -11,14 +11,13 @@
 #include <replayout/behaviours/network_server.h>
 #include <replayout/netdriver/transport.h>
 
+#include "part_of.h"
+
 namespace replayout {
 
-class NetworkServer::ObjectLives {
+class NetworkServer::ObjectLives : detail::PartOf<detail::ServerParts> {
   public:
-    /// What hears of a step.
-    explicit ObjectLives(detail::ServerParts& parts) : parts_(parts) {}
-    ObjectLives(const ObjectLives&) = delete;
-    ObjectLives& operator=(const ObjectLives&) = delete;
+    using PartOf::PartOf;
 
     // See NetworkServer. Requires objects and connections of this server, which listens.
     bool spawn(NetworkIdentity& object, NetworkConnection* owner);
@@ -39,9 +38,6 @@ class NetworkServer::ObjectLives {
     /// False, and refused: the object is spawned, or gone, or another object of its scene id is
     /// spawned.
     [[nodiscard]] bool may_spawn(const NetworkIdentity& object);
-
-    detail::ServerParts& parts_;
-    bool has_gone_ = false;
 };
 
 }  // namespace replayout

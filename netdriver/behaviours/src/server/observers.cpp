@@ -2,7 +2,6 @@
 #include "observers.h"
 
 #include "inside.h"
-#include "server_groups.h"
 #include "server_parts.h"
 
 #include <algorithm>
@@ -10,6 +9,15 @@
 namespace replayout {
 
 namespace {
+
+/// A team, match or scene of the game. Not 0, which an object has that is in none yet.
+[[nodiscard]] constexpr NetGroup game_group(std::uint32_t group) noexcept {
+    return NetGroup{group + 1};
+}
+// The server's own groups beside these: those that are ready, in which are objects that nobody
+// keeps from a client, and nobody.
+constexpr NetGroup ready_group{0xFFFF'FFFF};
+constexpr NetGroup empty_group{0xFFFF'FFFE};
 
 [[nodiscard]] NetRelevancy relevancy_of(InterestKind kind) noexcept {
     switch (kind) {
@@ -20,13 +28,9 @@ namespace {
             return NetRelevancy::Grid;
         case InterestKind::Custom:
             return NetRelevancy::Custom;
-        case InterestKind::Everybody:
-        case InterestKind::Team:
-        case InterestKind::Match:
-        case InterestKind::Scene:
-            break;
+        default:
+            return NetRelevancy::Always;
     }
-    return NetRelevancy::Always;
 }
 
 }  // namespace

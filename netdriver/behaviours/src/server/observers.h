@@ -8,8 +8,8 @@
 //     owners, group              ->  count_group()           groups of one connection
 //     show_to(), hide_from()     ->  apply_shown()           what the game decided of a pair
 //
-// A connection is in the groups of the objects that it owns, and in ready_group, only while it is
-// ready (server_groups.h).
+// A connection is in the groups of the objects that it owns, and in the group of those that
+// are ready, only while it is ready.
 #pragma once
 
 #include <replayout/behaviours/interest_management.h>
@@ -17,14 +17,14 @@
 
 #include <cstdint>
 
+#include "part_of.h"
+
 namespace replayout {
 
-class NetworkServer::Observers {
+class NetworkServer::Observers : detail::PartOf<detail::ServerParts> {
   public:
     Observers(detail::ServerParts& parts, const InterestManagement& interest)
-        : parts_(parts), interest_(interest) {}
-    Observers(const Observers&) = delete;
-    Observers& operator=(const Observers&) = delete;
+        : PartOf(parts), interest_(interest) {}
 
     // Objects.
 
@@ -66,7 +66,6 @@ class NetworkServer::Observers {
     /// for it.
     void apply_all_shown(NetworkConnection& connection);
 
-    detail::ServerParts& parts_;
     const InterestManagement interest_;
 };
 

@@ -10,13 +10,13 @@
 
 #include <vector>
 
+#include "part_of.h"
+
 namespace replayout {
 
-class NetworkServer::OwnerValues {
+class NetworkServer::OwnerValues : detail::PartOf<detail::ServerParts> {
   public:
-    explicit OwnerValues(detail::ServerParts& parts) : parts_(parts) {}
-    OwnerValues(const OwnerValues&) = delete;
-    OwnerValues& operator=(const OwnerValues&) = delete;
+    using PartOf::PartOf;
 
     /// The object was spawned. Does nothing if it has nothing for its owner alone.
     void add(NetworkIdentity& object);
@@ -31,7 +31,6 @@ class NetworkServer::OwnerValues {
     /// False: not all of it was sent.
     [[nodiscard]] bool serve_owner(NetworkIdentity& object);
 
-    detail::ServerParts& parts_;
     std::vector<NetworkIdentity*> objects_;  // spawned ones that have something for their owners
 };
 

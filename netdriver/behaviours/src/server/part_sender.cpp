@@ -13,7 +13,7 @@
 namespace replayout {
 
 NetworkServer::PartSender::PartSender(detail::ServerParts& parts, const NetConfig& config)
-    : parts_(parts) {
+    : PartOf(parts) {
     constexpr std::size_t part_max = 8 * 1024;
     constexpr std::size_t in_packet = 1'024;  // A call that small needs no parts of its own.
     const std::size_t call = std::max<std::size_t>(config.call_bytes_max, in_packet);
@@ -147,10 +147,6 @@ bool NetworkServer::PartSender::pack(Order& order, detail::CollectionEnd& collec
     order.is_wanted = false;
     return std::none_of(order.parts.begin(), order.parts.end(),
                         [](const std::vector<std::byte>& part) { return part.empty(); });
-}
-
-void NetworkServer::PartSender::client_left(PeerId peer) {
-    clients_.erase(peer.value);
 }
 
 }  // namespace replayout

@@ -15,14 +15,13 @@
 #include <vector>
 
 #include "collection_parts.h"
+#include "part_of.h"
 
 namespace replayout {
 
-class NetworkServer::PartSender {
+class NetworkServer::PartSender : detail::PartOf<detail::ServerParts> {
   public:
     PartSender(detail::ServerParts& parts, const NetConfig& config);
-    PartSender(const PartSender&) = delete;
-    PartSender& operator=(const PartSender&) = delete;
 
     /// A collection whose items take more is sent in parts.
     [[nodiscard]] std::size_t whole_bytes_max() const noexcept { return whole_bytes_max_; }
@@ -31,7 +30,7 @@ class NetworkServer::PartSender {
     /// With each late_update(), a part to each client that is owed any, as long as few are under
     /// way. Those of one client are sent one collection after another.
     void send();
-    void client_left(PeerId peer);
+    void client_left(PeerId peer) { clients_.erase(peer.value); }
 
   private:
     /// A client is sent the same collection again only after this time, however often it asks.
@@ -73,7 +72,6 @@ class NetworkServer::PartSender {
     [[nodiscard]] bool pack(Order& order, detail::CollectionEnd& collection,
                             const RepLayout& changes);
 
-    detail::ServerParts& parts_;
     std::size_t whole_bytes_max_;
     std::size_t part_bytes_max_;
     std::map<std::uint64_t, ClientOrders> clients_;  // by peer; each has an order

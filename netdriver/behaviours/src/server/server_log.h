@@ -27,9 +27,20 @@ class NetworkServer::Log {
         lines_.write(level, peer, text, now_);
     }
     /// Writes a warning, and returns false.
-    bool refuse(PeerId peer, std::string_view why);
+    bool refuse(PeerId peer, std::string_view why) {
+        write(LogLevel::Warning, peer, why);
+        return false;
+    }
     /// Names an object by its prefab and, if it has one, its net id or scene id.
-    [[nodiscard]] static std::string name_of(const NetworkIdentity& object);
+    [[nodiscard]] static std::string name_of(const NetworkIdentity& object) {
+        std::string name = "an object of prefab \"" + object.prefab().name() + "\"";
+        if (object.net_id() != 0) {
+            name += " (net id " + std::to_string(object.net_id()) + ")";
+        } else if (object.scene_id() != 0) {
+            name += " (scene id " + std::to_string(object.scene_id()) + ")";
+        }
+        return name;
+    }
 
   private:
     PeerLog lines_;

@@ -4,39 +4,16 @@
 #include "scene_name.h"
 #include "server_parts.h"
 
-#include <memory>
-#include <utility>
-
 namespace replayout {
 
 NetworkServer::Objects::Objects(detail::ServerParts& parts)
-    : parts_(parts), references_(made_, nullptr, parts.resource) {}
-
-NetworkIdentity& NetworkServer::Objects::make(const NetworkPrefab& prefab) {
-    auto made = std::make_unique<NetworkIdentity>(prefab, parts_.resource);
-    NetworkIdentity& object = *made;
-    made_.emplace(&object, std::move(made));
-    detail::Inside::of(object).references = &references_;
-    references_.object_made(object);
-    return object;
-}
+    : PartOf(parts), made_(nullptr, parts.resource) {}
 
 // Spawned objects.
 
-NetworkIdentity* NetworkServer::Objects::find(std::uint64_t net_id) const noexcept {
-    const auto found = spawned_.find(net_id);
-    return found == spawned_.end() ? nullptr : found->second;
-}
-
-const NetworkIdentity* NetworkServer::Objects::twin_of(
-    const NetworkIdentity& object) const noexcept {
-    const auto found = spawned_in_scene_.find(object.scene_id());
-    return found == spawned_in_scene_.end() ? nullptr : found->second;
-}
-
 bool NetworkServer::Objects::begin_spawned(NetworkIdentity& object) {
-    if (references_.has_left(object)) {
-        references_.settle();  // It is another object from now on.
+    if (made_.has_left(object)) {
+        made_.settle();  // It is another object from now on.
     }
     detail::ObjectParts& parts = detail::Inside::of(object);
     if (parts.scene_id != 0) {
@@ -78,7 +55,7 @@ void NetworkServer::Objects::end_spawned(NetworkIdentity& object) {
     for (NetworkBehaviour* behaviour : object.components()) {
         detail::Inside::of(*behaviour).forget_changes();
     }
-    references_.object_left(object);
+    made_.object_left(object);
 }
 
 // Channels.
@@ -100,23 +77,6 @@ bool NetworkServer::Objects::begin_channel(NetworkIdentity& channel, PeerId peer
     driver.interest().set_relevancy(parts.server.id, NetRelevancy::OnlyToOwner);
     driver.set_owner(parts.server.id, peer);
     return true;
-}
-
-// The end of objects.
-
-void NetworkServer::Objects::free_gone() {
-    references_.forget_gone();
-    std::erase_if(made_,
-                  [](const auto& entry) { return detail::Inside::of(*entry.second).is_gone; });
-}
-
-void NetworkServer::Objects::disown_all() noexcept {
-    for (const auto& [key, object] : made_) {
-        detail::ObjectParts& parts = detail::Inside::of(*object);
-        parts.net_id = 0;
-        parts.server.end = nullptr;
-        parts.references = nullptr;
-    }
 }
 
 }  // namespace replayout

@@ -18,13 +18,13 @@ ServerParts::ServerParts(NetworkServer& server, const NetDriverSettings& setting
       resource(resource_of(settings)),
       log(server.now_),
       objects(*this),
+      host(*this),
       observers(*this, interest),
       authority(*this),
       owner_values(*this),
       part_sender(*this, settings.config),
       states(*this),
       phases(*this),
-      host_view(*this),
       lives(*this) {}
 
 ServerParts& server_parts_of(const NetworkIdentity& object) noexcept {

@@ -11,7 +11,6 @@
 
 #include "authority.h"
 #include "connection_phases.h"
-#include "host_queue.h"
 #include "host_view.h"
 #include "object_lives.h"
 #include "observers.h"
@@ -27,8 +26,6 @@ namespace replayout::detail {
 struct ServerParts {
     ServerParts(NetworkServer& server, const NetDriverSettings& settings,
                 const InterestManagement& interest);
-    ServerParts(const ServerParts&) = delete;
-    ServerParts& operator=(const ServerParts&) = delete;
 
     [[nodiscard]] static ServerParts& of(NetworkServer& server) noexcept { return *server.parts_; }
 
@@ -45,14 +42,13 @@ struct ServerParts {
     NetworkServer::Log log;
     NetworkServer::Connections connections;
     NetworkServer::Objects objects;
-    NetworkServer::HostQueue host;
+    NetworkServer::HostView host;
     NetworkServer::Observers observers;
     NetworkServer::Authority authority;
     NetworkServer::OwnerValues owner_values;
     NetworkServer::PartSender part_sender;
     NetworkServer::StateSender states;
     NetworkServer::Phases phases;
-    NetworkServer::HostView host_view;
     NetworkServer::ObjectLives lives;
 };
 

@@ -18,14 +18,13 @@
 #include <vector>
 
 #include "inside.h"
+#include "part_of.h"
 
 namespace replayout {
 
-class NetworkServer::StateSender {
+class NetworkServer::StateSender : detail::PartOf<detail::ServerParts> {
   public:
-    explicit StateSender(detail::ServerParts& parts) : parts_(parts) {}
-    StateSender(const StateSender&) = delete;
-    StateSender& operator=(const StateSender&) = delete;
+    using PartOf::PartOf;
 
     /// The object was spawned: clients are sent all that its components have, so nothing of it
     /// waits.
@@ -55,7 +54,6 @@ class NetworkServer::StateSender {
     /// False: nothing is to be sent, or not now.
     [[nodiscard]] bool write_section(detail::ObjectComponent& component);
 
-    detail::ServerParts& parts_;
     std::vector<NetworkIdentity*> changed_;
     std::vector<NetworkIdentity*> sending_;      // in send_changed()
     std::unique_ptr<std::byte[]> section_room_;  // made with the first section

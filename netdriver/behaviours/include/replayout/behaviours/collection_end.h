@@ -63,9 +63,18 @@ class CollectionEnd {
     /// For the log: "Bag.items", in quotes.
     [[nodiscard]] std::string name() const;
     /// It is the collection `index` of that component.
-    void bind(ObjectComponent& component, std::uint8_t index) noexcept;
+    void bind(ObjectComponent& component, std::uint8_t index) noexcept {
+        component_ = &component;
+        index_ = index;
+    }
     /// The object is about to be spawned anew.
-    void begin_anew() noexcept;
+    void begin_anew() noexcept {
+        owner_epoch_ = 0;
+        next_owner_epoch_ = 0;
+        refused_count_ = 0;
+        may_coalesce_ = false;
+        is_broken_ = false;
+    }
 
     // At a server.
 
@@ -89,7 +98,12 @@ class CollectionEnd {
     void stop_coalescing() noexcept { may_coalesce_ = false; }
     /// Sends the items to the client that owns the object from now on; with epoch 0, to the one
     /// that owns it no longer.
-    [[nodiscard]] CallResult send_to_owner(std::uint32_t epoch, const CollectionCall& call);
+    [[nodiscard]] CallResult send_to_owner(std::uint32_t epoch, const CollectionCall& call) {
+        // A client that is sent all of it begins here, so later operations must not join those
+        // before.
+        may_coalesce_ = false;
+        return epoch == 0 ? send_state(call) : send_items(epoch, call);
+    }
     /// The owner of that epoch still owns the object.
     [[nodiscard]] bool is_owner_epoch(std::uint32_t epoch) const noexcept;
     /// Applies operations of the owner. False: nothing was done, as they cannot be.
@@ -111,9 +125,18 @@ class CollectionEnd {
     [[nodiscard]] virtual bool take_items(const void* params) = 0;
     [[nodiscard]] virtual std::uint32_t number_of(const void* params) const noexcept = 0;
     /// Of others, or of its own.
-    void receive_changes(const void* params);
+    void receive_changes(const void* params) {
+        if (owner_epoch_ == 0) {  // else they are its own
+            receive(params);
+        }
+    }
     void receive_as_owner(const void* params);
-    void receive_as_last_owner(const void* params);
+    void receive_as_last_owner(const void* params) {
+        owner_epoch_ = 0;
+        next_owner_epoch_ = 0;
+        forget(waiting_count());
+        receive_state(params);
+    }
     /// It may tell the server what it does.
     [[nodiscard]] bool is_told() const noexcept;
     /// Bytes of the arrays and texts of calls that wait, whose parameters have the layout
@@ -126,7 +149,11 @@ class CollectionEnd {
     void take_part(const CollectionReader& reader, bool is_last);
     virtual void receive_part(const CollectionReader& reader, bool is_last) = 0;
     /// The first call that waits.
-    void apply_kept(bool is_telling);
+    void apply_kept(bool is_telling) {
+        is_telling_ = is_telling;
+        apply_first_kept();
+        is_telling_ = true;
+    }
     virtual void apply_first_kept() = 0;
     /// The first block had the items.
     void items_received();

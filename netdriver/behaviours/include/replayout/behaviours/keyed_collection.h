@@ -42,11 +42,6 @@ class KeyedCollection : public LoggedCollection<Item, Operation> {
         const Key& same = key;
         return key == same;
     }
-    [[nodiscard]] Item take(std::size_t place) {
-        Item removed = std::move(this->editable()[place]);
-        this->editable().erase(iterator_to(place));
-        return removed;
-    }
 
   private:
     [[nodiscard]] bool are_valid(const std::vector<Item>& items) const override {

@@ -45,7 +45,47 @@ class LoggedCollection : public SyncCollection {
 
     /// Registers what is missing. `name` is that of the collection for what it holds.
     [[nodiscard]] static Result<detail::CollectionTypes> describe(TypeRegistry& registry,
-                                                                  std::string name);
+                                                                  std::string name) {
+        if (const Type* changes = registry.find(type_key_of<Changes>())) {
+            return detail::CollectionTypes{registry.find(type_key_of<State>()), changes};
+        }
+        const Result<Property> items = member_property<State, &State::items>(registry, "items");
+        if (!items) {
+            return items.error();
+        }
+        if (has_references(*items)) {
+            return Error{ErrorCode::Unsupported, "items hold no references: keep net ids"};
+        }
+        // A list and a set of the same items share it.
+        const Type* state = registry.find(type_key_of<State>());
+        if (state == nullptr) {
+            const std::string state_name = "Items<" + detail::item_name(*items->element) + ">";
+            const Result<const Type*> built =
+                struct_builder<State>(registry, detail::free_name(registry, state_name))
+                    .template property<&State::items>("items")
+                    .template property<&State::changes_count>("changes_count")
+                    .template property<&State::is_partial>("is_partial")
+                    .build();
+            if (!built) {
+                return built.error();
+            }
+            state = *built;
+        }
+        name = detail::free_name(registry, std::move(name));
+        const Result<const Type*> operation = Operation::describe(registry, name + ".Operation");
+        if (!operation) {
+            return operation.error();
+        }
+        const Result<const Type*> changes =
+            struct_builder<Changes>(registry, name)
+                .template property<&Changes::first>("first")
+                .template property<&Changes::operations>("operations")
+                .build();
+        if (!changes) {
+            return changes.error();
+        }
+        return detail::CollectionTypes{state, *changes};
+    }
     [[nodiscard]] static std::uint32_t state_offset() noexcept {
         return member_offset<LoggedCollection, &LoggedCollection::state_>();
     }
@@ -71,6 +111,13 @@ class LoggedCollection : public SyncCollection {
     }
 
     [[nodiscard]] std::vector<Item>& editable() noexcept { return state_.items; }
+    /// Takes the item out.
+    [[nodiscard]] Item take(std::size_t index) {
+        const auto place = state_.items.begin() + static_cast<std::ptrdiff_t>(index);
+        Item removed = std::move(*place);
+        state_.items.erase(place);
+        return removed;
+    }
     /// The items changed by this operation, which is made only if somebody is to be sent it.
     template <typename Make>
     void record(Make make) {
@@ -120,7 +167,19 @@ class LoggedCollection : public SyncCollection {
     }
 
     [[nodiscard]] CallResult send(std::size_t first, std::size_t count,
-                                  const detail::CollectionCall& call) override;
+                                  const detail::CollectionCall& call) override {
+        const auto size = static_cast<std::uint32_t>(log_.operations.size());
+        // An owner tells of its ownership: its calls come in order, and all of them.
+        log_.first = owner_epoch() != 0 ? owner_epoch() : state_.changes_count - size;
+        if (count == size) {
+            return call(&log_);
+        }
+        Changes part;
+        part.first = log_.first + (owner_epoch() != 0 ? 0 : static_cast<std::uint32_t>(first));
+        const auto begin = log_.operations.begin() + static_cast<std::ptrdiff_t>(first);
+        part.operations.assign(begin, begin + static_cast<std::ptrdiff_t>(count));
+        return call(&part);
+    }
     [[nodiscard]] CallResult send_state(const detail::CollectionCall& call) const override {
         return call(&state_);
     }
@@ -149,9 +208,59 @@ class LoggedCollection : public SyncCollection {
     [[nodiscard]] const void* item_at(std::size_t index) const noexcept override {
         return &state_.items[index];
     }
-    void pack(const detail::CollectionCall& call, std::size_t bytes_max) override;
+    void pack(const detail::CollectionCall& call, std::size_t bytes_max) override {
+        stop_coalescing();  // What waits to be sent is a part of these items.
+        std::vector<Operation> operations(1, Operation::clear());
+        list_items(operations);
+        Changes part;
+        part.first = state_.changes_count - static_cast<std::uint32_t>(operations.size());
+        for (std::size_t begin = 0; begin < operations.size();) {
+            std::size_t end = begin;
+            for (std::size_t bytes = 0; end < operations.size() && end - begin < count_max();
+                 ++end) {
+                bytes += end == 0 ? 0 : item_bytes(&state_.items[end - 1]);
+                if (end > begin && bytes > bytes_max) {
+                    break;
+                }
+            }
+            part.operations.assign(operations.begin() + static_cast<std::ptrdiff_t>(begin),
+                                   operations.begin() + static_cast<std::ptrdiff_t>(end));
+            (void)call(&part);
+            part.first += static_cast<std::uint32_t>(end - begin);
+            begin = end;
+        }
+    }
     [[nodiscard]] bool is_partial() const noexcept override { return state_.is_partial; }
-    void receive_part(const detail::CollectionReader& reader, bool is_last) override;
+    void receive_part(const detail::CollectionReader& reader, bool is_last) override {
+        Changes part;
+        if (!is_partial()) {
+            return;  // The client asked twice.
+        }
+        const bool is_read = reader(&part);
+        const bool is_first = !part.operations.empty() && part.operations.front().is_clear();
+        if (is_read && !is_first && part.first != state_.changes_count) {
+            return;  // The rest of an answer to an earlier question: it continues other items.
+        }
+        if (!is_read || !may_apply(part.operations)) {
+            refuse_received();
+            return;
+        }
+        for (std::size_t i = 0; i < part.operations.size() && is_spawned(); ++i) {
+            state_.changes_count = part.first + static_cast<std::uint32_t>(i) + 1;
+            apply(part.operations[i]);
+        }
+        if (is_last && is_spawned()) {
+            if (wanted_count_ &&
+                static_cast<std::int32_t>(state_.changes_count - *wanted_count_) < 0) {
+                want_parts();  // That was the answer to an earlier question.
+                return;
+            }
+            wanted_count_.reset();
+            state_.is_partial = false;
+            take_ahead();
+            parts_ended();
+        }
+    }
     void take_ahead() {
         const std::vector<Changes> ahead = std::exchange(ahead_, {});
         ahead_count_ = 0;
@@ -334,121 +443,6 @@ class LoggedCollection : public SyncCollection {
     std::optional<std::uint32_t> wanted_count_;
     detail::CollectionItems<Item> items_before_;  // of reset_and_keep()
 };
-
-template <typename Item, typename Operation>
-CallResult LoggedCollection<Item, Operation>::send(std::size_t first, std::size_t count,
-                                                   const detail::CollectionCall& call) {
-    const auto size = static_cast<std::uint32_t>(log_.operations.size());
-    // An owner tells of its ownership: its calls come in order, and all of them.
-    log_.first = owner_epoch() != 0 ? owner_epoch() : state_.changes_count - size;
-    if (count == size) {
-        return call(&log_);
-    }
-    Changes part;
-    part.first = log_.first + (owner_epoch() != 0 ? 0 : static_cast<std::uint32_t>(first));
-    const auto begin = log_.operations.begin() + static_cast<std::ptrdiff_t>(first);
-    part.operations.assign(begin, begin + static_cast<std::ptrdiff_t>(count));
-    return call(&part);
-}
-
-template <typename Item, typename Operation>
-void LoggedCollection<Item, Operation>::pack(const detail::CollectionCall& call,
-                                             std::size_t bytes_max) {
-    stop_coalescing();  // What waits to be sent is a part of these items.
-    std::vector<Operation> operations(1, Operation::clear());
-    list_items(operations);
-    Changes part;
-    part.first = state_.changes_count - static_cast<std::uint32_t>(operations.size());
-    for (std::size_t begin = 0; begin < operations.size();) {
-        std::size_t end = begin;
-        for (std::size_t bytes = 0; end < operations.size() && end - begin < count_max(); ++end) {
-            bytes += end == 0 ? 0 : item_bytes(&state_.items[end - 1]);
-            if (end > begin && bytes > bytes_max) {
-                break;
-            }
-        }
-        part.operations.assign(operations.begin() + static_cast<std::ptrdiff_t>(begin),
-                               operations.begin() + static_cast<std::ptrdiff_t>(end));
-        (void)call(&part);
-        part.first += static_cast<std::uint32_t>(end - begin);
-        begin = end;
-    }
-}
-
-template <typename Item, typename Operation>
-void LoggedCollection<Item, Operation>::receive_part(const detail::CollectionReader& reader,
-                                                     bool is_last) {
-    Changes part;
-    if (!is_partial()) {
-        return;  // The client asked twice.
-    }
-    const bool is_read = reader(&part);
-    const bool is_first = !part.operations.empty() && part.operations.front().is_clear();
-    if (is_read && !is_first && part.first != state_.changes_count) {
-        return;  // The rest of an answer to an earlier question: it continues other items.
-    }
-    if (!is_read || !may_apply(part.operations)) {
-        refuse_received();
-        return;
-    }
-    for (std::size_t i = 0; i < part.operations.size() && is_spawned(); ++i) {
-        state_.changes_count = part.first + static_cast<std::uint32_t>(i) + 1;
-        apply(part.operations[i]);
-    }
-    if (is_last && is_spawned()) {
-        if (wanted_count_ && static_cast<std::int32_t>(state_.changes_count - *wanted_count_) < 0) {
-            want_parts();  // That was the answer to an earlier question.
-            return;
-        }
-        wanted_count_.reset();
-        state_.is_partial = false;
-        take_ahead();
-        parts_ended();
-    }
-}
-
-template <typename Item, typename Operation>
-Result<detail::CollectionTypes> LoggedCollection<Item, Operation>::describe(TypeRegistry& registry,
-                                                                            std::string name) {
-    if (const Type* changes = registry.find(type_key_of<Changes>())) {
-        return detail::CollectionTypes{registry.find(type_key_of<State>()), changes};
-    }
-    const Result<Property> items = member_property<State, &State::items>(registry, "items");
-    if (!items) {
-        return items.error();
-    }
-    if (has_references(*items)) {
-        return Error{ErrorCode::Unsupported, "items hold no references: keep net ids"};
-    }
-    // A list and a set of the same items share it.
-    const Type* state = registry.find(type_key_of<State>());
-    if (state == nullptr) {
-        const std::string state_name = "Items<" + detail::item_name(*items->element) + ">";
-        const Result<const Type*> built =
-            struct_builder<State>(registry, detail::free_name(registry, state_name))
-                .template property<&State::items>("items")
-                .template property<&State::changes_count>("changes_count")
-                .template property<&State::is_partial>("is_partial")
-                .build();
-        if (!built) {
-            return built.error();
-        }
-        state = *built;
-    }
-    name = detail::free_name(registry, std::move(name));
-    const Result<const Type*> operation = Operation::describe(registry, name + ".Operation");
-    if (!operation) {
-        return operation.error();
-    }
-    const Result<const Type*> changes = struct_builder<Changes>(registry, name)
-                                            .template property<&Changes::first>("first")
-                                            .template property<&Changes::operations>("operations")
-                                            .build();
-    if (!changes) {
-        return changes.error();
-    }
-    return detail::CollectionTypes{state, *changes};
-}
 
 }  // namespace replayout
 

@@ -110,7 +110,6 @@ class NetworkClient final : private NetWorld {
     friend struct detail::ClientParts;  // holds one of each of these:
 
     class ClientLog;
-    class ClientObjects;
     class ClientReadiness;
     class ClientRoles;
     class ObjectStarts;

@@ -168,7 +168,6 @@ class NetworkServer final : private NetWorld {
     // which order the parts work.
     class Authority;
     class Connections;
-    class HostQueue;
     class HostView;
     class Log;
     class ObjectLives;

@@ -74,7 +74,7 @@ struct ClientRecord {
 struct HostRecord {
     bool is_visible = false;
     bool is_told = false;    ///< on_set_host_visibility() was called
-    bool is_queued = false;  ///< to be looked at (HostQueue)
+    bool is_queued = false;  ///< to be looked at (HostView)
 };
 
 struct ObjectParts {

@@ -133,7 +133,7 @@ class SyncDictionary final : public KeyedCollection<SyncDictionaryEntry<Key, Val
             std::swap(this->editable()[place].value, value);
             this->record([&] { return Change{Operation::Set, key, this->items()[place].value}; });
             if (this->tells_what_is_written()) {
-                tell(Operation::Set, Key(key), value);  // `key` may be that of an entry
+                tell(true, Operation::Set, Key(key), value);  // `key` may be that of an entry
             }
         }
         return true;
@@ -151,11 +151,11 @@ class SyncDictionary final : public KeyedCollection<SyncDictionaryEntry<Key, Val
         }
         const Entry removed = this->take(place);
         this->record([&] { return Change{Operation::Remove, removed.key, Value{}}; });
-        tell_written(Operation::Remove, removed.key, removed.value);
+        tell(this->tells_what_is_written(), Operation::Remove, removed.key, removed.value);
         return true;
     }
     bool clear() {
-        return this->clear_and([&] { tell(Operation::Clear, Key{}, Value{}); });
+        return this->clear_and([&] { tell(true, Operation::Clear, Key{}, Value{}); });
     }
 
     [[nodiscard]] static Result<detail::CollectionTypes> describe_types(TypeRegistry& registry) {
@@ -190,16 +190,14 @@ class SyncDictionary final : public KeyedCollection<SyncDictionaryEntry<Key, Val
         this->record([&] { return Change{Operation::Add, key, this->items()[place].value}; });
         if (this->tells_what_is_written()) {
             const Entry added = this->items()[place];
-            tell(Operation::Add, added.key, added.value);
+            tell(true, Operation::Add, added.key, added.value);
         }
         return true;
     }
-    void tell_written(Operation operation, const Key& key, const Value& value) {
-        if (this->tells_what_is_written()) {
-            tell(operation, key, value);
+    void tell(bool is_told, Operation operation, const Key& key, const Value& value) {
+        if (!is_told) {
+            return;
         }
-    }
-    void tell(Operation operation, const Key& key, const Value& value) {
         switch (operation) {
             case Operation::Add:
                 this->run(on_add, key);
@@ -216,29 +214,21 @@ class SyncDictionary final : public KeyedCollection<SyncDictionaryEntry<Key, Val
         }
         this->run(on_change, operation, key, value);
     }
-    void tell_arrived(Operation operation, const Key& key, const Value& value) {
-        if (this->tells_what_arrives()) {
-            tell(operation, key, value);
-        }
-    }
-
     void apply(const Change& received) override {
         const std::size_t place = this->place_of(received.key);
         const bool is_there = this->is_at(place, received.key);
         if (received.is_clear()) {
-            if (!this->empty()) {
-                tell_arrived(Operation::Clear, Key{}, Value{});
-            }
+            tell(this->tells_what_arrives() && !this->empty(), Operation::Clear, Key{}, Value{});
             this->editable().clear();
         } else if (received.is_adding() && is_there) {
-            tell_arrived(Operation::Set, received.key,
-                         std::exchange(this->editable()[place].value, received.value));
+            tell(this->tells_what_arrives(), Operation::Set, received.key,
+                 std::exchange(this->editable()[place].value, received.value));
         } else if (received.is_adding()) {
             this->editable().insert(this->iterator_to(place), Entry{received.key, received.value});
-            tell_arrived(Operation::Add, received.key, received.value);
+            tell(this->tells_what_arrives(), Operation::Add, received.key, received.value);
         } else if (is_there) {
             const Entry removed = this->take(place);
-            tell_arrived(Operation::Remove, removed.key, removed.value);
+            tell(this->tells_what_arrives(), Operation::Remove, removed.key, removed.value);
         }
     }
     void list_items(std::vector<Change>& operations) const override {

@@ -109,7 +109,7 @@ class SyncList final : public LoggedCollection<T, detail::ListChange<T>> {
         if (!(this->items()[index] == item)) {
             std::swap(this->editable()[index], item);
             this->record([&] { return change(Operation::Set, index, this->items()[index]); });
-            tell_written(Operation::Set, index, item);
+            tell(this->tells_what_is_written(), Operation::Set, index, item);
         }
         return true;
     }
@@ -119,9 +119,9 @@ class SyncList final : public LoggedCollection<T, detail::ListChange<T>> {
         if (!this->may_write()) {
             return false;
         }
-        const T removed = take(index);
+        const T removed = this->take(index);
         this->record([&] { return change(Operation::RemoveAt, index, T{}); });
-        tell_written(Operation::RemoveAt, index, removed);
+        tell(this->tells_what_is_written(), Operation::RemoveAt, index, removed);
         return true;
     }
     /// The first that equals `item`. False also where there is none.
@@ -130,7 +130,7 @@ class SyncList final : public LoggedCollection<T, detail::ListChange<T>> {
         return found != this->end() && remove_at(static_cast<std::uint32_t>(found - this->begin()));
     }
     bool clear() {
-        return this->clear_and([&] { tell(Operation::Clear, 0, T{}); });
+        return this->clear_and([&] { tell(true, Operation::Clear, 0, T{}); });
     }
 
     [[nodiscard]] static Result<detail::CollectionTypes> describe_types(TypeRegistry& registry) {
@@ -161,21 +161,14 @@ class SyncList final : public LoggedCollection<T, detail::ListChange<T>> {
         this->editable().insert(this->begin() + index, std::move(item));
         this->record([&] { return change(operation, index, this->items()[index]); });
         if (this->tells_what_is_written()) {
-            tell(operation, index, T(this->items()[index]));
+            tell(true, operation, index, T(this->items()[index]));
         }
         return true;
     }
-    [[nodiscard]] T take(std::uint32_t index) {
-        T removed = std::move(this->editable()[index]);
-        this->editable().erase(this->begin() + index);
-        return removed;
-    }
-    void tell_written(Operation operation, std::uint32_t index, const T& item) {
-        if (this->tells_what_is_written()) {
-            tell(operation, index, item);
+    void tell(bool is_told, Operation operation, std::uint32_t index, const T& item) {
+        if (!is_told) {
+            return;
         }
-    }
-    void tell(Operation operation, std::uint32_t index, const T& item) {
         switch (operation) {
             case Operation::Add:
                 this->run(on_add, index);
@@ -195,12 +188,6 @@ class SyncList final : public LoggedCollection<T, detail::ListChange<T>> {
         }
         this->run(on_change, operation, index, item);
     }
-    void tell_arrived(Operation operation, std::uint32_t index, const T& item) {
-        if (this->tells_what_arrives()) {
-            tell(operation, index, item);
-        }
-    }
-
     [[nodiscard]] bool may_apply(std::span<const detail::ListChange<T>> operations) const override {
         std::size_t size = this->size();
         for (const detail::ListChange<T>& next : operations) {
@@ -235,19 +222,17 @@ class SyncList final : public LoggedCollection<T, detail::ListChange<T>> {
             case Operation::Add:
             case Operation::Insert:
                 this->editable().insert(this->begin() + index, received.item);
-                tell_arrived(received.operation, index, received.item);
+                tell(this->tells_what_arrives(), received.operation, index, received.item);
                 break;
             case Operation::Set:
-                tell_arrived(Operation::Set, index,
-                             std::exchange(this->editable()[index], received.item));
+                tell(this->tells_what_arrives(), Operation::Set, index,
+                     std::exchange(this->editable()[index], received.item));
                 break;
             case Operation::RemoveAt:
-                tell_arrived(Operation::RemoveAt, index, take(index));
+                tell(this->tells_what_arrives(), Operation::RemoveAt, index, this->take(index));
                 break;
             case Operation::Clear:
-                if (!this->empty()) {
-                    tell_arrived(Operation::Clear, 0, T{});
-                }
+                tell(this->tells_what_arrives() && !this->empty(), Operation::Clear, 0, T{});
                 this->editable().clear();
                 break;
         }

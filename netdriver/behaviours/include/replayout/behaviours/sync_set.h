@@ -84,7 +84,7 @@ class SyncSet final : public KeyedCollection<T, detail::SetChange<T>> {
         }
         this->editable().insert(this->iterator_to(place), item);
         this->record([&] { return Change{Operation::Add, item}; });
-        tell_written(Operation::Add, item);
+        tell(this->tells_what_is_written(), Operation::Add, item);
         return true;
     }
     /// False also where it is not there.
@@ -95,11 +95,11 @@ class SyncSet final : public KeyedCollection<T, detail::SetChange<T>> {
         }
         const T removed = this->take(place);
         this->record([&] { return Change{Operation::Remove, removed}; });
-        tell_written(Operation::Remove, removed);
+        tell(this->tells_what_is_written(), Operation::Remove, removed);
         return true;
     }
     bool clear() {
-        return this->clear_and([&] { tell(Operation::Clear, T{}); });
+        return this->clear_and([&] { tell(true, Operation::Clear, T{}); });
     }
 
     // Each as the operations that it takes, and false where one was refused. `others` may be
@@ -148,12 +148,10 @@ class SyncSet final : public KeyedCollection<T, detail::SetChange<T>> {
     }
 
   private:
-    void tell_written(Operation operation, const T& item) {
-        if (this->tells_what_is_written()) {
-            tell(operation, item);
+    void tell(bool is_told, Operation operation, const T& item) {
+        if (!is_told) {
+            return;
         }
-    }
-    void tell(Operation operation, const T& item) {
         if (operation == Operation::Clear) {
             this->run(on_clear);
         } else {
@@ -161,25 +159,17 @@ class SyncSet final : public KeyedCollection<T, detail::SetChange<T>> {
         }
         this->run(on_change, operation, item);
     }
-    void tell_arrived(Operation operation, const T& item) {
-        if (this->tells_what_arrives()) {
-            tell(operation, item);
-        }
-    }
-
     void apply(const Change& received) override {
         const std::size_t place = this->place_of(received.item);
         const bool is_there = this->is_at(place, received.item);
         if (received.is_clear()) {
-            if (!this->empty()) {
-                tell_arrived(Operation::Clear, T{});
-            }
+            tell(this->tells_what_arrives() && !this->empty(), Operation::Clear, T{});
             this->editable().clear();
         } else if (received.is_adding() && !is_there) {
             this->editable().insert(this->iterator_to(place), received.item);
-            tell_arrived(Operation::Add, received.item);
+            tell(this->tells_what_arrives(), Operation::Add, received.item);
         } else if (!received.is_adding() && is_there) {
-            tell_arrived(Operation::Remove, this->take(place));
+            tell(this->tells_what_arrives(), Operation::Remove, this->take(place));
         }
     }
     void list_items(std::vector<Change>& operations) const override {

@@ -104,7 +104,7 @@ class NetworkWriter {
     void write(const Color32& value) noexcept;
     void write(const Ray& value) noexcept;
     void write(const Decimal& value) noexcept;
-    void write(const NetworkHash128& value) noexcept;
+    void write(const NetworkHash128& value) noexcept { write_bytes(value.bytes); }
     void write(NetworkInstanceId value) noexcept { write_packed_uint32(value.value); }
     void write(NetworkSceneId value) noexcept { write_packed_uint32(value.value); }
 
