@@ -130,7 +130,8 @@ class SyncDictionary final : public KeyedCollection<SyncDictionaryEntry<Key, Val
             if (!this->may_hold(&next)) {
                 return false;
             }
-            std::swap(this->editable()[place].value, value);
+            using std::swap;  // std::array has one of its own
+            swap(this->editable()[place].value, value);
             this->record([&] { return Change{Operation::Set, key, this->items()[place].value}; });
             if (this->tells_what_is_written()) {
                 tell(true, Operation::Set, Key(key), value);  // `key` may be that of an entry

@@ -107,7 +107,8 @@ class SyncList final : public LoggedCollection<T, detail::ListChange<T>> {
             return false;
         }
         if (!(this->items()[index] == item)) {
-            std::swap(this->editable()[index], item);
+            using std::swap;  // std::array has one of its own
+            swap(this->editable()[index], item);
             this->record([&] { return change(Operation::Set, index, this->items()[index]); });
             tell(this->tells_what_is_written(), Operation::Set, index, item);
         }

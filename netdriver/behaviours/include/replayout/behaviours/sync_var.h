@@ -100,7 +100,8 @@ class SyncVar {
             return false;
         }
         if (!(value_ == value)) {
-            std::swap(value_, value);
+            using std::swap;  // std::array has one of its own
+            swap(value_, value);
             detail::after_sync_var_changed(this, link_, &value);
         }
         return true;
