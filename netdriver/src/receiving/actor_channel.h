@@ -46,8 +46,8 @@ class ActorChannel {
     bool is_destroyed = false;      ///< the server said so otherwise; its close is on the way
     bool is_carried_over = false;   ///< dormant, and the connection in its place did not open it
     bool is_closing = false;        ///< a close is here, and its open is not, or waits
-    bool is_marked = false;         ///< while channels are collected, each once
-    std::uint32_t going_place = 0;  ///< among the objects that go with one another; 0: it stays
+    bool is_marked = false;         ///< it is in the list that is being collected
+    std::uint32_t going_place = 0;  ///< in the order in which objects despawn; 0: it stays
     std::uint8_t block_count = 0;   ///< that were read of `last_packet`
     std::uint32_t last_packet = 0;  ///< with a block of it, by the count of packets; wraps
     std::uint32_t reference_count = 0;  ///< that `references` had when it was counted last

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The ids of a client as an object has them while it and others go: those of objects that go before
-// it name nothing.
+// The ids of a client as one object sees them while several objects despawn together: the id of an
+// object that despawns earlier names nothing.
 #pragma once
 
 #include <replayout/package_map.h>
@@ -14,7 +14,7 @@ namespace replayout {
 
 class GoneBefore final : public PackageMap {
   public:
-    /// `place` is the object's ActorChannel::going_place; 0: it stays.
+    /// `place` is the object's ActorChannel::going_place; 0: the object stays.
     GoneBefore(PackageMap& ids, const ClientChannels& channels, std::uint32_t place) noexcept
         : ids_(ids), channels_(channels), place_(place) {}
 

@@ -26,8 +26,8 @@ class ObjectFamilies {
     void forget_parts_of(NetGUID guid) { parts_.erase(guid); }
     /// Whether a part of that name is shown.
     [[nodiscard]] bool is_shown(NetGUID outer, std::string_view stable_name) const;
-    /// The channel, and those of all parts of its object, outer before inner, but for what goes
-    /// already (ActorChannel::going_place). Valid until the next call.
+    /// The channel, and those of all parts of its object, outer before inner, without objects that
+    /// despawn already (ActorChannel::going_place). Valid until the next call.
     [[nodiscard]] std::span<const ChannelIndex> family_of(ChannelIndex index,
                                                           const ClientChannels& channels);
 

@@ -41,7 +41,7 @@ CloseReason ObjectUpdates::skip(const ActorChannel& channel, BitReader& reader,
 }
 
 CloseReason ObjectUpdates::receive(ChannelIndex index, BitReader& reader, Frame frame) {
-    // Before its own values name what came: these would be set once more.
+    // A value of this block may name a new object, and would be set a second time later.
     set_new_references(*reader.budget());
     // A second update of an object in one packet: each has notifies of its own, with the value
     // before and the value after it.
@@ -201,7 +201,7 @@ void ObjectUpdates::set_new_references(DecodeBudget& budget) {
     came_.erase(std::unique(came_.begin(), came_.end()), came_.end());
     const std::span<const NetGUID> guids(came_.data(), came_.size());
     if (!spend_rebind(guids, budget)) {
-        return;  // with the next packet
+        return;  // the next packet has a budget of its own
     }
     run_notifies_of_mentioning();
     for (const ChannelIndex index : mentioning_) {
@@ -216,7 +216,7 @@ void ObjectUpdates::objects_go(std::span<const NetGUID> guids) {
     for (const ChannelIndex index : mentioning_) {
         const ActorChannel& channel = channels_[index];
         GoneBefore ids(environment_.guids, channels_, channel.going_place);
-        // What goes is there until the notifies ran.
+        // The objects are there until these notifies ran.
         rebind(index, channel.going_place == 0 ? guids : gone_before(channel, guids), ids, false);
     }
 }

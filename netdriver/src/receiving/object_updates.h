@@ -4,9 +4,9 @@
 // object, and each reference to that is set when the object appears, and null before it goes. For
 // that each id knows the channels that mention it.
 //
-// Notifies of all that a packet brings wait until run_notifies(). References to all objects that it
-// opens are set together, before its blocks, or before an object goes: a struct that names many of
-// them is read again once.
+// The notifies of a packet wait until run_notifies(). References to all objects that a packet opens
+// are set together, before its blocks or before an object despawns, so a struct that names many of
+// these objects is read again once.
 #pragma once
 
 #include <replayout/receive_properties.h>
@@ -44,20 +44,20 @@ class ObjectUpdates {
     /// anything goes.
     void run_notifies();
 
-    /// An object with that id came: set_new_references() sets what names it.
+    /// An object with that id came: set_new_references() sets the references to it.
     void object_came(NetGUID guid) { came_.push_back(guid); }
-    /// While the budget is spent they wait, for the next packet.
+    /// Once the budget is spent, the references wait for the next packet.
     void set_new_references(DecodeBudget& budget);
 
     /// Takes from the budget what it costs to set all references to these ids (ascending, each
-    /// once), as far as anything is left: no sender can cut it, and half of it would leave
-    /// references to an object that is gone. False: nothing was left.
+    /// once), or all that is left, if that is less: no sender can divide this work, and half of it
+    /// would leave references to an object that is gone. False: nothing was left.
     [[nodiscard]] bool spend_rebind(std::span<const NetGUID> guids, DecodeBudget& budget);
-    /// The objects of these ids go (ActorChannel::going_place): sets references to them to null,
-    /// and runs the notifies of that. An object that goes itself keeps those to itself and to what
-    /// goes after it.
+    /// The objects of these ids despawn (ActorChannel::going_place): sets references to them to
+    /// null and runs the notifies. An object that despawns too keeps its references to itself and
+    /// to objects that despawn after it.
     void objects_go(std::span<const NetGUID> guids);
-    /// References to what came and was not set yet stay null.
+    /// References to objects that came, and were not set yet, stay null.
     void forget_new_objects() noexcept { came_.clear(); }
     /// The object of that channel goes: it names nothing any more.
     void forget_mentions(ChannelIndex index);
@@ -71,15 +71,16 @@ class ObjectUpdates {
     void note_waiting(ChannelIndex index);
     [[nodiscard]] bool is_waiting_to_notify(ChannelIndex index) const noexcept;
     void update_mentions(ChannelIndex index);
-    /// The channels of objects that name any of these ids, ascending: into mentioning_.
+    /// Collects into mentioning_, ascending, the channels of objects that name any of these ids.
     void collect_mentioning(std::span<const NetGUID> guids);
     /// Sets references to these ids in the object of that channel, to what `ids` answers.
     void rebind(ChannelIndex index, std::span<const NetGUID> guids, PackageMap& ids,
                 bool waits_to_notify);
-    /// Runs notifies, if an object of mentioning_ has some: they are of other updates than what is
-    /// about to be set.
+    /// Runs the waiting notifies if an object of mentioning_ has any: they belong to an update
+    /// before the one that begins now.
     void run_notifies_of_mentioning();
-    /// Those of `guids` that go before the object of that channel does. Valid until the next call.
+    /// Those of `guids` whose objects despawn before the object of that channel. Valid until the
+    /// next call.
     [[nodiscard]] std::span<const NetGUID> gone_before(const ActorChannel& channel,
                                                        std::span<const NetGUID> guids);
     /// And logs the last one that failed.
@@ -94,7 +95,7 @@ class ObjectUpdates {
     Vector<ChannelIndex> waiting_channels_;  // of the updates whose notifies wait, in their order
     Vector<NetGUID> named_;                  // by the block being read
     Vector<NetGUID> dropped_;                // by the block being read
-    Vector<NetGUID> came_;                   // ids of objects to which references are not set yet
+    Vector<NetGUID> came_;                   // objects to which references are not set yet
     Vector<ChannelIndex> mentioning_;        // scratch
     Vector<NetGUID> gone_;                   // scratch
     // Parts of its block have arrived, but not the last; 0: there is no such channel. Anything else

@@ -3,6 +3,7 @@
 
 #include <replayout/reflection/hash.h>
 
+#include "scoped_value.h"
 #include "stable_name.h"
 
 #include <algorithm>
@@ -153,7 +154,7 @@ void ReceivedObjects::set_role(ActorChannel& channel, const ObjectRole& role) {
 }
 
 CloseReason ReceivedObjects::named_object_ended(NetGUID guid, std::string_view stable_name) {
-    // The object of that name may be going.
+    // The object of that name may despawn with this packet.
     if (const CloseReason reason =
             departures_.empty() ? CloseReason::None : end_departures(*budget_);
         reason != CloseReason::None) {
@@ -250,13 +251,13 @@ CloseReason ReceivedObjects::receive_close(ChannelIndex index, std::span<const s
 }
 
 void ReceivedObjects::close_later(ChannelIndex index, ChannelCloseReason reason) {
-    channels_[index].receiver.reset();  // what comes now is of the channel's next life
+    channels_[index].receiver.reset();  // bunches that come now belong to its next life
     if (const std::uint32_t place = channels_[index].going_place; place != 0) {
-        departures_[place - 1].is_closed = true;  // it goes with its outer
+        departures_[place - 1].is_closed = true;  // it despawns with its outer
         return;
     }
-    // What is a part of it goes with it, and first. Its channel stays until its own close comes;
-    // until then what arrives on it is thrown away.
+    // Parts despawn with their outer, and before it. The channel of a part stays until its own
+    // close comes; until then the client throws away what arrives on it.
     const std::span<const ChannelIndex> family = families_.family_of(index, channels_);
     for (std::size_t i = family.size(); i > 0; --i) {
         departures_.push_back({family[i - 1], reason, i == 1});
@@ -299,7 +300,10 @@ void ReceivedObjects::run_departures() {
     for (const Departure& departure : departures_) {
         families_.forget_parts_of(channels_[departure.index].guid);  // at once, not part by part
     }
-    updates_.objects_go({departing_.data(), departing_.size()});
+    {
+        const ScopedValue letting_go(is_letting_go_, true);
+        updates_.objects_go({departing_.data(), departing_.size()});
+    }
     forget_names();
     for (const Departure& departure : departures_) {
         release(departure);
@@ -317,7 +321,7 @@ void ReceivedObjects::forget_names() {
             going_.push_back(departure.index);
         }
     }
-    // Backwards: a list by ascending channel loses its last entry fastest.
+    // Backwards: a list by ascending channel loses its last entry at the least cost.
     std::sort(going_.rbegin(), going_.rend());
     for (const ChannelIndex index : going_) {
         updates_.forget_mentions(index);

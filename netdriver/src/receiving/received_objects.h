@@ -41,13 +41,17 @@ class ReceivedObjects {
     /// A bunch came on that channel, maybe out of order.
     void bunch_arrived(ChannelIndex index, const BunchHeader& header,
                        std::span<const std::byte> payload, DecodeBudget& budget);
-    /// An object whose close came goes together with those of the closes next to that, so that what
-    /// names many of them is set once: here, before anything else comes.
+    /// Despawns the objects whose closes came, together, so that a struct that names many of them
+    /// is read again once. Called before anything else of the packet takes effect.
     [[nodiscard]] CloseReason end_departures(DecodeBudget& budget);
-    /// Its close came, or that of its outer, and its object has not gone yet.
+    /// A close of its object, or of the outer of that, came and did not take effect yet.
     [[nodiscard]] bool is_going(ChannelIndex index) const noexcept {
         const ActorChannel* channel = channels_.find(index);
         return channel != nullptr && channel->going_place != 0;
+    }
+    /// References to the object are being set to null, because it despawns.
+    [[nodiscard]] bool is_leaving(const ActorChannel& channel) const noexcept {
+        return is_letting_go_ && channel.going_place != 0;
     }
     /// Channels on which something may go on.
     [[nodiscard]] AwaitedOuters& awaited() noexcept { return awaited_; }
@@ -75,21 +79,21 @@ class ReceivedObjects {
     [[nodiscard]] CloseReason receive_role(ActorChannel& channel, BitReader& reader);
     [[nodiscard]] CloseReason receive_destroyed_parts(const ActorChannel& channel,
                                                       BitReader& reader);
-    /// An object that goes: alone, or because its outer does.
+    /// An object that despawns, by a close of its own or with its outer.
     struct Departure {
         ChannelIndex index;
         ChannelCloseReason reason;
-        bool is_closed;  ///< with its channel; else the close of that comes by itself
+        bool is_closed;  ///< its channel closes as well; else the close of that comes later
     };
 
-    /// The object of that channel, which is not closed, goes with its parts.
+    /// The object of that channel, which is not closed, will despawn with its parts.
     void close_later(ChannelIndex index, ChannelCloseReason reason);
-    /// The ids of all that goes: into departing_.
+    /// Collects the ids of all objects that despawn into departing_.
     void collect_departing();
-    /// All that goes is gone then.
+    /// Despawns all of them.
     void run_departures();
     void forget_departures() noexcept;
-    /// What goes names nothing any more, and is a part of nothing.
+    /// Takes the objects that despawn out of the lists of mentions and of parts.
     void forget_names();
     /// The object of a channel is no longer the client's.
     void release(const Departure& departure);
@@ -111,10 +115,11 @@ class ReceivedObjects {
     AwaitedOuters awaited_;
     // Hash of a stable name -> channel of the object that is there under it.
     KeyTable channels_by_name_;
-    Vector<Departure> departures_;    // that did not run yet, in the order in which the objects go
+    Vector<Departure> departures_;    // closes without effect yet, in the order of despawns
     Vector<NetGUID> departing_;       // scratch: their ids, ascending
     Vector<ChannelIndex> going_;      // scratch: their channels
-    DecodeBudget* budget_ = nullptr;  // of the packet that closed them; while there are some
+    DecodeBudget* budget_ = nullptr;  // of the packet that brought these closes
+    bool is_letting_go_ = false;      // references are being set
     bool has_begun_batch_ = false;
     std::uint32_t opened_count_ = 0;
 };

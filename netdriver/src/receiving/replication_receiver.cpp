@@ -47,7 +47,7 @@ CloseReason ReplicationReceiver::receive_bunch(const BunchHeader& header,
         if (!ready.has_value()) {
             break;
         }
-        reason = objects_.end_departures(budget);  // what it waited for may be going
+        reason = objects_.end_departures(budget);  // the outer may despawn with this packet
         if (reason != CloseReason::None) {
             break;
         }
@@ -73,7 +73,7 @@ bool ReplicationReceiver::must_wait(const BunchHeader& header, std::span<const s
 CloseReason ReplicationReceiver::handle_message(const BunchHeader& header,
                                                 std::span<const std::byte> payload) {
     updates_.finish();
-    // What waited for an outer may be handed on after a close.
+    // An open that waited for its outer may be handed on after a close.
     const CloseReason departed =
         header.is_close ? CloseReason::None : objects_.end_departures(*budget_);
     if (departed != CloseReason::None) {
@@ -195,7 +195,7 @@ bool ReplicationReceiver::may_take_block(ActorChannel& channel) const noexcept {
 
 ObjectRole ReplicationReceiver::role_of(ObjectHandle object) const noexcept {
     const ActorChannel* channel = channels_.find(object);
-    return channel == nullptr ? nobodys_role : channel->role;
+    return channel == nullptr || objects_.is_leaving(*channel) ? nobodys_role : channel->role;
 }
 
 NetGUID ReplicationReceiver::find_reference(ObjectHandle object,

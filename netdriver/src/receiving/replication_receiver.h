@@ -61,7 +61,7 @@ class ReplicationReceiver final : private ReliableMessageHandler {
                                  std::span<const std::byte> payload) override;
     /// One that is larger than a packet.
     [[nodiscard]] CloseReason receive_value(std::span<const std::byte> payload);
-    /// What its bunches left to be done together, before the blocks of a packet.
+    /// Does what the bunches of a packet left to be done together, before the packet's blocks.
     [[nodiscard]] CloseReason end_bunches(DecodeBudget& budget);
     [[nodiscard]] CloseReason receive_block(BitReader& reader, ChannelIndex& last_channel);
     [[nodiscard]] bool may_take_block(ActorChannel& channel) const noexcept;

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
 //
-// An ordered map that keeps the nodes of entries that went for entries that come, so one whose
-// entries come and go steadily takes no memory. To insert or erase moves no other entry: a peer may
-// decide how many there are, and where in their order something changes. It keeps eight nodes more
-// than it has entries, at most: what many entries took goes back.
+// An ordered map that reuses nodes: it keeps the nodes of erased entries for new ones, so a map
+// whose entries come and go steadily takes no memory. An insertion moves no other entry, nor does
+// an erasure, so a peer may decide how many entries there are and which of them change. The map
+// keeps a quarter as many nodes as it has entries, and eight, and gives the others back.
 #pragma once
 
 #include <replayout/reflection/memory.h>
 
 #include <map>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
 namespace replayout {
 
-/// `Value` is made of a MemoryResource*, or of nothing.
+/// `Value` can be constructed from a MemoryResource*, or by default.
 template <typename Key, typename Value>
 class NodeMap {
   public:
@@ -36,7 +37,7 @@ class NodeMap {
     [[nodiscard]] iterator lower_bound(const Key& key) { return entries_.lower_bound(key); }
     [[nodiscard]] iterator upper_bound(const Key& key) { return entries_.upper_bound(key); }
 
-    /// The value of that key, which is made if it is not there. O(log size).
+    /// The value of that key. Makes the entry if it is missing. O(log size).
     [[nodiscard]] Value& operator[](const Key& key) {
         const iterator place = entries_.lower_bound(key);
         if (place != entries_.end() && !(key < place->first)) {
@@ -52,22 +53,35 @@ class NodeMap {
         return value;
     }
 
-    /// Returns the entry after it.
+    /// Erases the entry and returns the next one. O(1), amortised.
     iterator erase(iterator entry) {
-        if (spare_.size() >= entries_.size() + spare_min) {
+        const std::size_t most = (entries_.size() - 1) / 4 + spare_min;
+        if (spare_.size() >= most) {
+            give_back(most);
             return entries_.erase(entry);
         }
         const iterator next = std::next(entry);
         spare_.push_back(Spare{entries_.extract(entry)});
-        spare_.back().node.mapped() = make_value();  // what it held goes back
+        Value& value = spare_.back().node.mapped();
+        std::destroy_at(&value);  // frees what it held, which an assignment may keep
+        std::construct_at(&value, make_value());
         return next;
     }
 
   private:
     static constexpr std::size_t spare_min = 8;
 
+    void give_back(std::size_t most) {
+        while (spare_.size() > most) {
+            spare_.pop_back();
+        }
+        if (spare_.capacity() > 4 * most) {
+            spare_.shrink_to_fit();
+        }
+    }
+
     using Node = typename Entries::node_type;
-    /// A vector would give its own allocator to a node.
+    /// Wraps the node, to which a vector would hand its own allocator.
     struct Spare {
         Node node;
     };

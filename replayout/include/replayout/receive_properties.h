@@ -130,15 +130,15 @@ void run_waiting_notifies(ReceiveScratch& scratch, std::size_t place, const RepL
 [[nodiscard]] bool skip_properties(const RepLayout& layout, BitReader& reader,
                                    ReceiveContext& context);
 
-/// Objects behind `guids` (ascending, each once) appeared or vanished, and the package map answers
-/// so already: every reference of `object` that names one of them is set, every value of a
-/// NetSerializer that named one is read again from its bits, once, and notifies and hooks run;
-/// those of an update under way with them, because a value that waits to be told may name what
-/// vanishes. Returns the number of references and values that changed.
+/// The objects with these ids (`guids`: ascending, each once) appeared or vanished, and the package
+/// map answers so already. Sets every reference of `object` that names one of them, reads every
+/// value of a NetSerializer that named one again from its bits, once, and runs notifies and hooks.
+/// Those of an update under way run with them, because a value whose notify waits may name an
+/// object that vanishes. Returns the number of references and values that changed.
 std::uint32_t rebind_references(const RepLayout& layout, void* object, ReceivingRepState& state,
                                 std::span<const NetGUID> guids, ReceiveContext& context);
 
-/// The package map answers `target` for `guid`.
+/// The same for one id, for which the package map answers `target`.
 [[deprecated(
     "give the ids that the package map answers anew for, without the target")]] inline std::uint32_t
 rebind_references(const RepLayout& layout, void* object, ReceivingRepState& state, NetGUID guid,

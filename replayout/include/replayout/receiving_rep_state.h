@@ -98,7 +98,7 @@ class ReceivingRepState {
         Vector<std::byte> bytes;
         std::uint32_t bit_count = 0;
 
-        /// Whether it names any of `others`, which ascend.
+        /// Whether the value names any of `others` (ascending).
         [[nodiscard]] bool names_any(std::span<const NetGUID> others) const noexcept;
     };
 
@@ -156,8 +156,8 @@ class ReceivingRepState {
     [[nodiscard]] bool names(NetGUID guid) const noexcept {
         return names_ != nullptr && names_->counts.find(guid.value) != names_->counts.end();
     }
-    /// Those of `guids` (ascending, each once) that a reference or kept value names, appended to
-    /// `named`.
+    /// Appends to `named` those of `guids` (ascending, each once) that a reference or a kept value
+    /// names.
     void find_named(std::span<const NetGUID> guids, Vector<NetGUID>& named) const;
     /// What rebind_references() of `guids` (ascending, each once) costs here, in steps of a
     /// DecodeBudget; 0 where nothing names one of them.
@@ -185,7 +185,7 @@ class ReceivingRepState {
     [[nodiscard]] const Table<Reference>& references() const noexcept {
         return all_names().references;
     }
-    [[nodiscard]] Table<Reference>& references() { return make_names().references; }
+    [[nodiscard]] Table<Reference>& edit_references() { return make_names().references; }
 
   private:
     struct Names {
@@ -213,7 +213,7 @@ class ReceivingRepState {
     /// What lies in elements of the keyed array at `array` that are not known.
     void forget_unknown(RepHandle array, const KeyedElements& known, std::uint32_t handle_count,
                         Vector<NetGUID>* dropped);
-    /// Entries from `begin` to `end`, both included, whose paths `is_gone` takes.
+    /// Erases the entries from `begin` to `end`, both included, whose paths satisfy `is_gone`.
     template <typename IsGone>
     void erase_between(const RepPath& begin, const RepPath& end, const IsGone& is_gone,
                        Vector<NetGUID>* dropped);

@@ -21,7 +21,7 @@ struct Leaf {
 
 }  // namespace
 
-/// Binds what some ids concern in one object, leaf by leaf.
+/// Binds all that names some ids in one object, leaf by leaf.
 class Rebinder {
   public:
     Rebinder(const RepLayout& layout, ReceivingRepState& state, std::byte* object,
@@ -160,7 +160,7 @@ class Rebinder {
     NotifyQueue notifies_;
     std::uint32_t count_ = 0;
     NetGUID guid_;                           // of the last reference that was set
-    ObjectHandle target_;                    // behind that
+    ObjectHandle target_;                    // the object of that id
     const RepLayoutCmd* indexed_ = nullptr;  // whose elements the scratch's places are
 };
 
@@ -170,7 +170,10 @@ std::uint32_t rebind_references(const RepLayout& layout, void* object, Receiving
                      "rebind_references: a \"%s\" without memory: give it the object",
                      std::string(layout.name()).c_str());
     Rebinder rebinder(layout, state, static_cast<std::byte*>(object), context);
-    auto& references = state.references();
+    if (!state.has_references()) {
+        return rebinder.finish();
+    }
+    auto& references = state.edit_references();
     auto reference = references.begin();
     const bool is_one = guids.size() == 1;
     const auto set_reference = [&] {

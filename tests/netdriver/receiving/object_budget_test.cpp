@@ -96,7 +96,8 @@ TEST_CASE("Object budget: references to what comes when it is spent are set with
         bunches.push_back(open_bunch(2, NetGUID{target}, TestSchema::pawn_number));
         fixture.server.deliver_packet(bunches);
         REQUIRE(fixture.server.is_joined());
-        const ObjectHandle came = fixture.server.object_on(2);
+        const ObjectHandle came = fixture.server.object_on(static_cast<std::uint32_t>(target));
+        REQUIRE_FALSE(came.is_null());
         const Pawn& pawn = fixture.server.world().pawn(fixture.server.object_on(1));
         const auto count_set = [&] {
             return std::count(pawn.friends.begin(), pawn.friends.end(), came);
