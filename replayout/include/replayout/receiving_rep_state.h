@@ -197,7 +197,7 @@ class ReceivingRepState {
         // How many references and kept values name an id.
         NodeMap<std::uint64_t, std::uint32_t> counts;
         std::uint32_t value_guid_count = 0;  // of all values
-        std::size_t value_bytes = 0;         // likewise
+        std::size_t value_bytes = 0;         // of all values
     };
     struct NamesDeleter {
         MemoryResource* resource;

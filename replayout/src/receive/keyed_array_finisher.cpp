@@ -265,7 +265,7 @@ void finish_keyed_arrays(const RepLayout& layout, std::byte* object, ReceivingRe
     detail::UpdateUnderWay& update = parts_of(context.scratch).update;
     detail::KeyedChanges& changes = update.keyed_changes();
     const std::size_t first_fresh = changes.sort();
-    // Of an array in a group no part leaves anything behind.
+    // Each part finishes its grouped arrays, so earlier parts left no changes of these.
     std::size_t begin = which == FinishedArrays::All ? 0 : first_fresh;
     std::size_t kept = begin;
     if (which == FinishedArrays::All) {

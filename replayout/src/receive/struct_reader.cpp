@@ -113,8 +113,8 @@ bool StructReader::apply(const RepLayoutCmd& cmd, BitReader& reader, std::byte* 
     // The new value is read in place, as in Unreal, so a serializer may leave members that it does
     // not send as they are.
     return change(cmd, memory, &parts_.values, [&] {
-        // It was read before, into a fresh value. One that now refuses the same bits, or reads more
-        // or fewer of them, looks at what it held; it must not lead the values behind it astray.
+        // check() read the same bits into a fresh value. A serializer that now refuses them, or
+        // reads more or fewer, depends on what the value held. The values after it must not suffer.
         const bool is_taken = read(cmd, path, reader, memory) &&
                               reader.position_bits() == begin.position_bits() + bit_count;
         reader = begin;

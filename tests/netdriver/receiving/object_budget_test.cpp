@@ -17,9 +17,9 @@
 namespace replayout::test {
 namespace {
 
-// Of a packet: 1,000,000 steps. To bind 1,465 references of one object, all of the same object,
-// takes 1 + 16 * 1,465 of them, a quarter for each look at one of them and at the id, and one more
-// the bunch that does it.
+// A packet has 1,000,000 steps. To bind 1,465 references of one object to another one takes 1 step,
+// 16 for each reference, and a quarter for each look, at a reference or at the id. The bunch that
+// brings the object takes one more.
 constexpr std::uint32_t reference_count = 1'465;
 constexpr std::uint32_t binding_steps = 1 + 1 + 16 * reference_count + (reference_count + 1) / 4;
 constexpr std::uint32_t binding_count = 42;
@@ -46,7 +46,7 @@ struct ReferringClient {
     }
 
     /// Bunches that leave so many of a packet's steps, or take more than there are: the object
-    /// comes and goes, 17 times. Before that come bunches that were there already, at a step each.
+    /// comes and goes, 21 times. Before that come bunches that were there already, at a step each.
     [[nodiscard]] static std::vector<Bunch> bunches_that_leave(int steps) {
         std::vector<Bunch> bunches(static_cast<std::size_t>(static_cast<int>(steps_left) - steps),
                                    control_bunch(1, Bytes()));
