@@ -33,7 +33,8 @@ void BM_Memory(benchmark::State& state) {
     state.counters["bytes/object"] = per(memory.object_bytes, objects);
     state.counters["bytes/pair"] = memory.bytes_per_pair();
     state.counters["bytes/connection"] = per(memory.connection_bytes, connections);
-    state.counters["in_flight/connection"] = per(memory.in_flight_bytes, connections);
+    state.counters["in_flight/connection"] =
+        per(memory.in_flight_bytes + memory.bundle_bytes, connections);
     state.counters["scratch"] = static_cast<double>(memory.scratch_bytes);
     if (memory.pair_count != std::uint64_t{connections} * objects ||
         memory.bytes_per_pair() > bytes_per_pair_max) {

@@ -205,7 +205,7 @@ void Simulation::tick_server(bool is_safety) {
     }
     const MemoryReport memory = server_.driver().memory_report();
     verdict_.require(Invariant::Memory,
-                     memory.connection_bytes + memory.in_flight_bytes <=
+                     memory.connection_bytes + memory.in_flight_bytes + memory.bundle_bytes <=
                          (memory.connection_count + 1) * (1u << 20),
                      [] { return "the server holds more than 1 MiB for a connection"; });
     // Of a long run: what it needed in its first thousand ticks is what it needs.
@@ -495,9 +495,9 @@ void Simulation::end_all() {
     const MemoryReport memory = driver.memory_report();
     verdict_.require(Invariant::Memory, memory.object_count == 0 && memory.pair_count == 0,
                      [] { return "something is left of objects"; });
-    verdict_.require(Invariant::Memory, memory.in_flight_bytes <= empty_bytes_max, [&] {
-        return "in flight to nobody: " + std::to_string(memory.in_flight_bytes) + " bytes";
-    });
+    const std::size_t bytes = memory.in_flight_bytes + memory.bundle_bytes;
+    verdict_.require(Invariant::Memory, bytes <= empty_bytes_max,
+                     [&] { return "in flight to nobody: " + std::to_string(bytes) + " bytes"; });
 }
 
 }  // namespace replayout::test

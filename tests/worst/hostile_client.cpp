@@ -99,6 +99,7 @@ void HostileClient::add(const Step& step) {
             return;
         }
         Added& added = added_.emplace_back();
+        most_objects_ = std::max(most_objects_, added_.size());
         added.object = end_.world().add(number);
         added.has_functions = number == ClassNumber::Body;
         added.id = end_.driver().add_object(layout, added.object);
@@ -197,8 +198,9 @@ void HostileClient::note_kept() {
         return;
     }
     const MemoryReport report = end_.driver().memory_report();
+    // Places of objects that went are kept for those to come.
     const auto pair_bytes = static_cast<std::int64_t>(report.pair_bytes) -
-                            peer_bytes_per_object * static_cast<std::int64_t>(added_.size());
+                            peer_bytes_per_object * static_cast<std::int64_t>(most_objects_);
     // What lies beside a pair where it has something rare is of the game's classes.
     const std::int64_t kept =
         static_cast<std::int64_t>(report.connection_bytes + report.in_flight_bytes) +

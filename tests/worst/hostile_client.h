@@ -66,6 +66,7 @@ class HostileClient {
     MeasuredEnd end_;
     HostileLine line_;
     std::vector<Added> added_;
+    std::size_t most_objects_ = 0;  // at a time
     std::vector<std::unique_ptr<Neighbour>> neighbours_;
     std::int64_t work_left_;
     bool has_rare_ = false;  // objects of whose pairs more than 16 bytes are kept

@@ -22,6 +22,7 @@ namespace {
             {"pair_bytes", memory.pair_bytes},
             {"connection_bytes", memory.connection_bytes},
             {"in_flight_bytes", memory.in_flight_bytes},
+            {"bundle_bytes", memory.bundle_bytes},
             {"guid_bytes", memory.guid_bytes},
             {"layout_table_bytes", memory.layout_table_bytes},
             {"scratch_bytes", memory.scratch_bytes},

@@ -177,8 +177,8 @@ void report_memory(std::string& text, const MatchResult& result) {
             memory.object_bytes, ", pairs ", memory.pair_bytes, " (", memory.pair_count,
             " pairs of ", grouped(memory.bytes_per_pair(), 1), " bytes),");
     add_row(text, "", "connections ", memory.connection_bytes, ", in flight ",
-            memory.in_flight_bytes, ", ids ", memory.guid_bytes, ", other ",
-            memory.layout_table_bytes + memory.scratch_bytes + memory.validation_bytes);
+            memory.in_flight_bytes, ", bundles ", memory.bundle_bytes, ", ids ", memory.guid_bytes,
+            ", other ", memory.layout_table_bytes + memory.scratch_bytes + memory.validation_bytes);
 }
 
 }  // namespace

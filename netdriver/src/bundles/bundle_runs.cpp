@@ -7,7 +7,7 @@
 namespace replayout {
 
 BundleRuns::BundleRuns(std::uint64_t flush, MemoryMeters& memory)
-    : resource_(&memory.in_flight),
+    : resource_(&memory.bundles),
       runs_(Allocator<BundleRun*>(resource_)),
       held_(Allocator<std::uint64_t>(&memory.scratch)) {
     take_free(flush);

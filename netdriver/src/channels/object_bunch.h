@@ -15,13 +15,18 @@
 
 namespace replayout {
 
+/// So many of its channel are queued.
+inline void add_bunches(SendingRepState& pair, std::uint32_t count) noexcept {
+    REPLAYOUT_ASSERT(bunch_count(pair) + count <= bunch_count_max);
+    pair.holder_bits = static_cast<std::uint16_t>(pair.holder_bits + count * one_bunch);
+}
+
 /// Returns how many bunches it takes; `sequence` is that of the first.
 inline std::uint32_t queue_bunch(ReliableSender& reliable, SendingRepState& pair,
                                  const BunchHeader& header, std::uint16_t sequence,
                                  std::span<const std::byte> payload, const BunchTag& tag) {
     const std::uint32_t count = reliable.queue(header, sequence, payload, tag);
-    REPLAYOUT_ASSERT(bunch_count(pair) + count <= bunch_count_max);
-    pair.holder_bits = static_cast<std::uint16_t>(pair.holder_bits + count * one_bunch);
+    add_bunches(pair, count);
     return count;
 }
 

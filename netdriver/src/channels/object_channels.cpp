@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "object_channels.h"
 
-#include <array>
 #include <string_view>
 #include <utility>
 
@@ -82,12 +81,8 @@ void ObjectChannels::stop_incoming_calls(ObjectIndex index) {
 void ObjectChannels::queue_close(ObjectIndex index, std::uint16_t sequence,
                                  ChannelCloseReason reason) {
     stop_incoming_calls(index);
-    const std::array<std::byte, close_payload_bytes> payload = {static_cast<std::byte>(reason)};
-    BunchHeader header;
-    header.channel = channel_of(index);
-    header.is_close = true;
-    queue_bunch(packets_.reliable(), pairs_.edit(index), header, sequence, payload,
-                {BunchTag::Kind::Close, index, 0});
+    add_bunches(pairs_.edit(index), 1);
+    packets_.reliable().queue_close(channel_of(index), sequence, reason);
     set_channel_state(pairs_.edit(index), ChannelState::Closing);
     ++closing_count_;
 }

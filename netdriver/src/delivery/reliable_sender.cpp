@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kept_room.h"
+#include "object_index.h"
 
 namespace replayout {
 
@@ -38,6 +39,9 @@ void lower(WindowPlace& place, const WindowPlace& other) noexcept {
     return {left.bunches - right.bunches, left.bytes - right.bytes};
 }
 
+/// Of messages that are not sent, before closes wait.
+constexpr std::size_t unsent_closes_max = 64;
+
 /// Three quarters, in such a way that the greatest number does not overflow.
 [[nodiscard]] constexpr std::uint64_t share_max(std::uint64_t whole) noexcept {
     return whole - whole / 4 - (whole % 4 != 0 ? 1 : 0);
@@ -50,6 +54,7 @@ ReliableSender::ReliableSender(std::size_t fragment_bytes, const ReliableWindow&
     : fragment_bytes_(fragment_bytes),
       window_(window),
       stats_(stats),
+      waiting_closes_(resource),
       pool_(resource),
       states_{UseState(pool_, resource), UseState(pool_, resource), UseState(pool_, resource)},
       unsent_channels_(Allocator<std::pair<ChannelIndex, UnsentChannel>>(resource)),
@@ -78,6 +83,40 @@ std::uint32_t ReliableSender::queue(BunchHeader header, std::uint16_t sequence,
         ++bunch_count_;
     }
     return count;
+}
+
+void ReliableSender::queue_close(ChannelIndex channel, std::uint16_t sequence,
+                                 ChannelCloseReason reason) {
+    const WaitingClose close{channel, sequence, reason};
+    const auto unsent = unsent_channels_.find(channel);
+    const bool is_behind_others =
+        unsent != unsent_channels_.end() && unsent->second.bunch_count > 0;
+    if (is_behind_others || state_of(PacketUse::Messages).unsent.count() < unsent_closes_max) {
+        make_close(close);
+    } else {
+        waiting_closes_.push_back() = close;
+    }
+}
+
+void ReliableSender::make_close(const WaitingClose& close) {
+    BunchHeader header;
+    header.channel = close.channel;
+    header.is_close = true;
+    const std::array<std::byte, close_payload_bytes> payload = {
+        static_cast<std::byte>(close.reason)};
+    (void)queue(header, close.sequence, payload,
+                {BunchTag::Kind::Close, slot_of(close.channel), 0});
+}
+
+void ReliableSender::make_waiting_closes() {
+    // One at least, so that closes leave as fast as bunches do, whatever else is queued.
+    bool is_first = true;
+    while (waiting_closes_.count() > 0 &&
+           (is_first || state_of(PacketUse::Messages).unsent.count() < unsent_closes_max)) {
+        make_close(waiting_closes_.front());
+        waiting_closes_.pop_front();
+        is_first = false;
+    }
 }
 
 ReliableSender::UseState& ReliableSender::count_in(ChannelIndex channel, PacketUse use,
@@ -119,6 +158,7 @@ void ReliableSender::trim() {
     for (UseState& each : states_) {
         trim_all(each.unsent, each.sent);
     }
+    waiting_closes_.trim();
 }
 
 WindowPlace ReliableSender::window_begin() const noexcept {
@@ -212,6 +252,9 @@ SentBunch ReliableSender::sent(PacketUse use) {
     bunch.was_sent = true;
     const BunchOrder order{++sent_count_};
     from.sent.push_back(order, std::move(taken));
+    if (use == PacketUse::Messages) {
+        make_waiting_closes();
+    }
     return {use, order};
 }
 
@@ -298,6 +341,7 @@ std::uint32_t ReliableSender::abandon_unsent(ChannelIndex channel) {
         strip_parts(from, channel, rest_begin, begun_count);
         ended_.push_back({channel, std::uint64_t{begun_count} * fragment_bytes_});
     }
+    make_waiting_closes();
     return dropped_count;
 }
 
@@ -367,9 +411,12 @@ void ReliableSender::keep_control_only() {
         }
     }
     ended_.clear();
-    for (auto channel = unsent_channels_.begin(); channel != unsent_channels_.end();) {
-        channel = channel->first.is_control() ? channel + 1 : unsent_channels_.erase(channel);
-    }
+    waiting_closes_.clear();
+    // All at once: to erase them one by one moves those that follow each time.
+    const auto is_other = [](const auto& entry) { return !entry.first.is_control(); };
+    unsent_channels_.erase(
+        std::remove_if(unsent_channels_.begin(), unsent_channels_.end(), is_other),
+        unsent_channels_.end());
     sent_channel_count_ = static_cast<std::size_t>(
         std::count_if(unsent_channels_.begin(), unsent_channels_.end(),
                       [](const auto& entry) { return entry.second.bunch_count == 0; }));

@@ -23,12 +23,14 @@
 #pragma once
 
 #include <replayout/netdriver/bunch.h>
+#include <replayout/netdriver/channel_close_reason.h>
 #include <replayout/netdriver/net_stats.h>
 #include <replayout/reflection/memory.h>
 
 #include "bunch_pool.h"
 #include "bunch_queue.h"
 #include "out_bunch.h"
+#include "ring_queue.h"
 
 #include <algorithm>
 #include <array>
@@ -50,6 +52,9 @@ struct ReliableWindow {
     std::uint64_t bytes = 0;  ///< at least those of the largest message
 };
 
+/// Bytes of the payload of a close: its reason.
+inline constexpr std::size_t close_payload_bytes = 1;
+
 class ReliableSender {
   public:
     /// `stats` outlives this.
@@ -60,6 +65,11 @@ class ReliableSender {
     /// first is `sequence`; returns how many sequences were used.
     std::uint32_t queue(BunchHeader header, std::uint16_t sequence,
                         std::span<const std::byte> payload, BunchTag tag);
+
+    /// Queues the close of an object's channel. `sequence` is that of the channel's last bunch. A
+    /// game may remove all its objects in one tick, so closes become bunches a few at a time. Until
+    /// then one takes 8 bytes, and messages may overtake it.
+    void queue_close(ChannelIndex channel, std::uint16_t sequence, ChannelCloseReason reason);
 
     /// How many sequences a payload uses.
     [[nodiscard]] std::uint32_t fragment_count(std::size_t payload_bytes) const noexcept;
@@ -73,10 +83,14 @@ class ReliableSender {
                                               std::size_t payload_bytes) const noexcept;
     /// Bunches of that row that are to go out.
     [[nodiscard]] std::uint32_t waiting_count(PacketUse use) const noexcept {
-        return static_cast<std::uint32_t>(state_of(use).lost_count + state_of(use).unsent.count());
+        const std::size_t closes = use == PacketUse::Messages ? waiting_closes_.count() : 0;
+        return static_cast<std::uint32_t>(state_of(use).lost_count + state_of(use).unsent.count() +
+                                          closes);
     }
     /// Nothing waits, and nothing is under way.
-    [[nodiscard]] bool is_idle() const noexcept { return bunch_count_ == 0; }
+    [[nodiscard]] bool is_idle() const noexcept {
+        return bunch_count_ == 0 && waiting_closes_.count() == 0;
+    }
     /// Requires may_send().
     [[nodiscard]] const OutBunch& next(PacketUse use) const noexcept;
 
@@ -143,6 +157,13 @@ class ReliableSender {
         std::uint32_t bunch_count = 0;
     };
 
+    /// The close of a channel that is not a bunch yet.
+    struct WaitingClose {
+        ChannelIndex channel;
+        std::uint16_t sequence = 0;
+        ChannelCloseReason reason = ChannelCloseReason::Destroyed;
+    };
+
     /// A message that a close ended: its parts wait at the other end until that has arrived.
     struct EndedMessage {
         ChannelIndex channel;
@@ -159,6 +180,9 @@ class ReliableSender {
     /// `share`, or the one in which others of the channel do.
     [[nodiscard]] UseState& count_in(ChannelIndex channel, PacketUse use, std::uint32_t count);
     void count_out(ChannelIndex channel);
+    void make_close(const WaitingClose& close);
+    /// Makes the next close a bunch if one waits, and more while the row of messages is short.
+    void make_waiting_closes();
     /// Calls `visit(bunch, whether it is in flight)` for the parts of a value under way.
     template <typename Visitor>
     void for_each_part(const BunchTag& value, Visitor visit);
@@ -185,7 +209,8 @@ class ReliableSender {
     WindowPlace sent_;  // everything that has been sent
     // As it was once. It only moves on, so where there is room from here there is room.
     mutable WindowPlace known_begin_;
-    std::size_t bunch_count_ = 0;  // in all rows
+    std::size_t bunch_count_ = 0;             // in all rows
+    RingQueue<WaitingClose> waiting_closes_;  // not empty: the row of messages has unsent bunches
     BunchPool pool_;
     std::array<UseState, share_count> states_;
     FlatMap<ChannelIndex, UnsentChannel> unsent_channels_;

@@ -584,6 +584,7 @@ MemoryReport NetDriver::memory_report() const noexcept {
     report.pair_bytes = memory_.pairs.bytes_in_use();
     report.connection_bytes = memory_.connections.bytes_in_use();
     report.in_flight_bytes = memory_.in_flight.bytes_in_use();
+    report.bundle_bytes = memory_.bundles.bytes_in_use();
     report.channel_bytes = memory_.channels.bytes_in_use();
     report.guid_bytes = memory_.guids.bytes_in_use();
     report.layout_table_bytes = memory_.layout_table.bytes_in_use();

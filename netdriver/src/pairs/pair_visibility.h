@@ -18,9 +18,6 @@
 
 namespace replayout {
 
-/// Payload of a close: its reason.
-inline constexpr std::size_t close_payload_bytes = 1;
-
 /// One that is to go while it is dormant: what its last open and close say.
 struct RemovedObject {
     NetGUID guid;

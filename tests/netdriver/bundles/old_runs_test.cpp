@@ -56,7 +56,8 @@ class PulseGame {
         game_.network().set_settings(game_.peer_of(1), PeerId{1}, link);
     }
     [[nodiscard]] std::size_t in_flight_bytes() {
-        return game_.driver().memory_report().in_flight_bytes;
+        const MemoryReport report = game_.driver().memory_report();
+        return report.in_flight_bytes + report.bundle_bytes;
     }
     [[nodiscard]] ClassGame<Pulse>& game() noexcept { return game_; }
     [[nodiscard]] const std::vector<ObjectHandle>& pulses() const noexcept { return pulses_; }

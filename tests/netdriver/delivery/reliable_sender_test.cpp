@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "object_index.h"
 #include "support/checks/catch.h"
 #include "support/checks/counting_resource.h"
 #include "support/checks/run_seed.h"
@@ -158,6 +159,102 @@ TEST_CASE("ReliableSender: what was lost goes first, and all in the order in whi
         }
     }
     CHECK(memory.bytes_in_use() == 0);
+}
+
+TEST_CASE("ReliableSender: thousands of closes wait at 8 bytes each, and each goes out once",
+          "[netdriver][reliable_sender]") {
+    constexpr std::uint32_t close_count = 10'000;
+    const std::uint64_t seed = run_seed();
+    INFO("seed " << seed);
+    SeededRandom random(seed);
+    CountingResource memory;
+    NetStats stats;
+    {
+        ReliableSender reliable(fragment, wide, stats, &memory);
+        const std::int64_t before = memory.bytes_in_use();
+        for (std::uint32_t channel = 1; channel <= close_count; ++channel) {
+            reliable.queue_close(ChannelIndex{channel}, 7, ChannelCloseReason::Relevancy);
+        }
+        // A ring of 16,384 places, and some dozens of bunches.
+        CHECK(memory.bytes_in_use() - before < 16'384 * 8 + 32'768);
+        CHECK_FALSE(reliable.is_idle());
+        CHECK(reliable.waiting_count(PacketUse::Messages) == close_count);
+        CHECK_FALSE(reliable.has_room_for(PacketUse::Messages, 1));
+
+        std::uint32_t next_close = 1;
+        std::uint32_t queued_messages = 0;
+        std::uint32_t sent_messages = 0;
+        std::vector<SentBunch> under_way;
+        while (reliable.may_send(PacketUse::Messages)) {
+            // A message for each bunch that leaves: neither starves the other.
+            if (queued_messages < 2 * close_count && random.below(2) == 0) {
+                BunchHeader header;
+                header.channel = ChannelIndex{close_count + 1 + queued_messages % 100};
+                header.is_message = true;
+                const std::array<std::byte, 4> payload{};
+                (void)reliable.queue(header, 1, payload, {BunchTag::Kind::Role, ObjectIndex{0}, 0});
+                ++queued_messages;
+            }
+            const OutBunch& bunch = reliable.next(PacketUse::Messages);
+            if (bunch.tag.kind == BunchTag::Kind::Close) {
+                if (!bunch.was_sent) {
+                    REQUIRE(bunch.header.channel == ChannelIndex{next_close});
+                    ++next_close;
+                }
+                REQUIRE(bunch.header.is_close);
+                REQUIRE(bunch.header.sequence == 7);
+                REQUIRE(bunch.tag.object_index == slot_of(bunch.header.channel));
+                REQUIRE(bunch.payload.size() == close_payload_bytes);
+                REQUIRE(bunch.payload.front() ==
+                        static_cast<std::byte>(ChannelCloseReason::Relevancy));
+            } else if (!bunch.was_sent) {
+                ++sent_messages;
+            }
+            const SentBunch name = reliable.sent(PacketUse::Messages);
+            BunchTag tag;
+            if (random.below(8) == 0) {
+                REQUIRE(reliable.lost(name, tag));
+            } else {
+                under_way.push_back(name);
+            }
+        }
+        CHECK(next_close == close_count + 1);
+        CHECK(sent_messages == queued_messages);
+        CHECK(queued_messages > close_count / 2);
+        for (const SentBunch& name : under_way) {
+            BunchTag tag;
+            REQUIRE(reliable.delivered(name, tag));
+        }
+        CHECK(reliable.is_idle());
+
+        for (std::uint32_t channel = 1; channel <= close_count; ++channel) {
+            reliable.queue_close(ChannelIndex{channel}, 7, ChannelCloseReason::Destroyed);
+        }
+        reliable.keep_control_only();
+        CHECK(reliable.is_idle());
+        CHECK(reliable.waiting_count(PacketUse::Messages) == 0);
+    }
+    CHECK(memory.bytes_in_use() == 0);
+}
+
+TEST_CASE("ReliableSender: a close follows what its channel has not sent, however many wait",
+          "[netdriver][reliable_sender]") {
+    NetStats stats;
+    CountingResource memory;
+    ReliableSender reliable(fragment, wide, stats, &memory);
+    for (std::uint32_t channel = 1; channel <= 500; ++channel) {
+        reliable.queue_close(ChannelIndex{channel}, 1, ChannelCloseReason::Destroyed);
+    }
+    BunchHeader open;
+    open.channel = ChannelIndex{900};
+    open.is_open = true;
+    const std::array<std::byte, 4> payload{};
+    (void)reliable.queue(open, 1, payload, {BunchTag::Kind::Open, slot_of(open.channel), 0});
+    reliable.queue_close(open.channel, 2, ChannelCloseReason::Destroyed);
+    CHECK(reliable.waiting_count(PacketUse::Objects) == 2);
+    CHECK(reliable.next(PacketUse::Objects).header.is_open);
+    (void)reliable.sent(PacketUse::Objects);
+    CHECK(reliable.next(PacketUse::Objects).header.is_close);
 }
 
 }  // namespace replayout::test

@@ -30,6 +30,9 @@ struct MemoryReport {
     /// What packets under way carried, and what is reliable and not delivered. Records keep the
     /// room that they needed in the last 8,192 flushes: 40 bytes for a block in flight.
     std::size_t in_flight_bytes = 0;
+    /// Of a server: lists of what changed in the flushes that are under way, for bundles. One list
+    /// serves all connections.
+    std::size_t bundle_bytes = 0;
     /// Of a client: channels, and which references of its objects name which.
     std::size_t channel_bytes = 0;
     std::size_t guid_bytes = 0;  ///< network ids of objects, and the other way round
@@ -42,8 +45,8 @@ struct MemoryReport {
     std::uint64_t pair_count = 0;        ///< connections x objects
 
     [[nodiscard]] std::size_t total_bytes() const noexcept {
-        return object_bytes + pair_bytes + connection_bytes + in_flight_bytes + channel_bytes +
-               guid_bytes + layout_table_bytes + scratch_bytes + validation_bytes;
+        return object_bytes + pair_bytes + connection_bytes + in_flight_bytes + bundle_bytes +
+               channel_bytes + guid_bytes + layout_table_bytes + scratch_bytes + validation_bytes;
     }
     /// At most 16 where there are two objects or more, none of them needs anything rare, their
     /// places are in use, and no cap was reached (docs/performance.md); 0 without pairs.
@@ -95,6 +98,7 @@ struct MemoryMeters {
           pairs(upstream, mutex),
           connections(upstream, mutex),
           in_flight(upstream, mutex),
+          bundles(upstream, mutex),
           channels(upstream, mutex),
           guids(upstream, mutex),
           layout_table(upstream, mutex),
@@ -105,6 +109,7 @@ struct MemoryMeters {
     MeteredResource pairs;
     MeteredResource connections;
     MeteredResource in_flight;
+    MeteredResource bundles;
     MeteredResource channels;
     MeteredResource guids;
     MeteredResource layout_table;
