@@ -15,7 +15,7 @@
 
 namespace replayout {
 
-/// So many of its channel are queued.
+/// The pair counts bunches of its channel that are queued now.
 inline void add_bunches(SendingRepState& pair, std::uint32_t count) noexcept {
     REPLAYOUT_ASSERT(bunch_count(pair) + count <= bunch_count_max);
     pair.holder_bits = static_cast<std::uint16_t>(pair.holder_bits + count * one_bunch);

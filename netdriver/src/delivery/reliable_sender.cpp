@@ -39,9 +39,6 @@ void lower(WindowPlace& place, const WindowPlace& other) noexcept {
     return {left.bunches - right.bunches, left.bytes - right.bytes};
 }
 
-/// Of messages that are not sent, before closes wait.
-constexpr std::size_t unsent_closes_max = 64;
-
 /// Three quarters, in such a way that the greatest number does not overflow.
 [[nodiscard]] constexpr std::uint64_t share_max(std::uint64_t whole) noexcept {
     return whole - whole / 4 - (whole % 4 != 0 ? 1 : 0);
@@ -54,11 +51,11 @@ ReliableSender::ReliableSender(std::size_t fragment_bytes, const ReliableWindow&
     : fragment_bytes_(fragment_bytes),
       window_(window),
       stats_(stats),
-      waiting_closes_(resource),
       pool_(resource),
       states_{UseState(pool_, resource), UseState(pool_, resource), UseState(pool_, resource)},
       unsent_channels_(Allocator<std::pair<ChannelIndex, UnsentChannel>>(resource)),
-      ended_(Allocator<EndedMessage>(resource)) {}
+      ended_(Allocator<EndedMessage>(resource)),
+      waiting_closes_(resource) {}
 
 std::uint32_t ReliableSender::fragment_count(std::size_t payload_bytes) const noexcept {
     const std::size_t count = (payload_bytes + fragment_bytes_ - 1) / fragment_bytes_;
@@ -91,7 +88,7 @@ void ReliableSender::queue_close(ChannelIndex channel, std::uint16_t sequence,
     const auto unsent = unsent_channels_.find(channel);
     const bool is_behind_others =
         unsent != unsent_channels_.end() && unsent->second.bunch_count > 0;
-    if (is_behind_others || state_of(PacketUse::Messages).unsent.count() < unsent_closes_max) {
+    if (is_behind_others || !is_message_row_full()) {
         make_close(close);
     } else {
         waiting_closes_.push_back() = close;
@@ -109,13 +106,9 @@ void ReliableSender::make_close(const WaitingClose& close) {
 }
 
 void ReliableSender::make_waiting_closes() {
-    // One at least, so that closes leave as fast as bunches do, whatever else is queued.
-    bool is_first = true;
-    while (waiting_closes_.count() > 0 &&
-           (is_first || state_of(PacketUse::Messages).unsent.count() < unsent_closes_max)) {
+    while (waiting_closes_.count() > 0 && !is_message_row_full()) {
         make_close(waiting_closes_.front());
         waiting_closes_.pop_front();
-        is_first = false;
     }
 }
 

@@ -7,7 +7,8 @@
 // They wait in three rows, one for each share of a connection: opens, messages, values. A row keeps
 // its order and overtakes the others, so no open waits for a flood of values. What is unsent of a
 // channel stands in one row, so the order within a channel is kept as well: a close behind a value
-// of its object waits with the values.
+// of its object waits with the values. Closes that find the row of messages full wait apart,
+// because a game may remove thousands of objects at once.
 //
 // What the other end keeps waiting is bounded, so a sender stays within a window. It begins with
 // the first bunch, and with the first message, that is not delivered whole, in the order in which
@@ -67,8 +68,8 @@ class ReliableSender {
                         std::span<const std::byte> payload, BunchTag tag);
 
     /// Queues the close of an object's channel. `sequence` is that of the channel's last bunch. A
-    /// game may remove all its objects in one tick, so closes become bunches a few at a time. Until
-    /// then one takes 8 bytes, and messages may overtake it.
+    /// game may remove all its objects in one tick, so closes become bunches a few at a time, in
+    /// their order. A close that is no bunch yet takes 8 bytes.
     void queue_close(ChannelIndex channel, std::uint16_t sequence, ChannelCloseReason reason);
 
     /// How many sequences a payload uses.
@@ -81,16 +82,12 @@ class ReliableSender {
     /// The same of one that is queued behind others that are not sent.
     [[nodiscard]] bool has_room_behind_unsent(PacketUse use,
                                               std::size_t payload_bytes) const noexcept;
-    /// Bunches of that row that are to go out.
+    /// Bunches of that row that are to go out, without closes that wait.
     [[nodiscard]] std::uint32_t waiting_count(PacketUse use) const noexcept {
-        const std::size_t closes = use == PacketUse::Messages ? waiting_closes_.count() : 0;
-        return static_cast<std::uint32_t>(state_of(use).lost_count + state_of(use).unsent.count() +
-                                          closes);
+        return static_cast<std::uint32_t>(state_of(use).lost_count + state_of(use).unsent.count());
     }
     /// Nothing waits, and nothing is under way.
-    [[nodiscard]] bool is_idle() const noexcept {
-        return bunch_count_ == 0 && waiting_closes_.count() == 0;
-    }
+    [[nodiscard]] bool is_idle() const noexcept { return bunch_count_ == 0; }
     /// Requires may_send().
     [[nodiscard]] const OutBunch& next(PacketUse use) const noexcept;
 
@@ -163,6 +160,7 @@ class ReliableSender {
         std::uint16_t sequence = 0;
         ChannelCloseReason reason = ChannelCloseReason::Destroyed;
     };
+    static_assert(sizeof(WaitingClose) == 8);
 
     /// A message that a close ended: its parts wait at the other end until that has arrived.
     struct EndedMessage {
@@ -180,8 +178,13 @@ class ReliableSender {
     /// `share`, or the one in which others of the channel do.
     [[nodiscard]] UseState& count_in(ChannelIndex channel, PacketUse use, std::uint32_t count);
     void count_out(ChannelIndex channel);
+    /// A further close waits. BunchPool reuses the memory of as many bunches.
+    [[nodiscard]] bool is_message_row_full() const noexcept {
+        constexpr std::size_t enough = 64;
+        return state_of(PacketUse::Messages).unsent.count() >= enough;
+    }
     void make_close(const WaitingClose& close);
-    /// Makes the next close a bunch if one waits, and more while the row of messages is short.
+    /// Makes bunches of closes that wait, while the row of messages is short.
     void make_waiting_closes();
     /// Calls `visit(bunch, whether it is in flight)` for the parts of a value under way.
     template <typename Visitor>
@@ -209,14 +212,15 @@ class ReliableSender {
     WindowPlace sent_;  // everything that has been sent
     // As it was once. It only moves on, so where there is room from here there is room.
     mutable WindowPlace known_begin_;
-    std::size_t bunch_count_ = 0;             // in all rows
-    RingQueue<WaitingClose> waiting_closes_;  // not empty: the row of messages has unsent bunches
+    std::size_t bunch_count_ = 0;  // in all rows
     BunchPool pool_;
     std::array<UseState, share_count> states_;
     FlatMap<ChannelIndex, UnsentChannel> unsent_channels_;
     std::size_t most_channels_ = 0;       // since trim()
     std::size_t sent_channel_count_ = 0;  // of these, with nothing that is unsent any more
     Vector<EndedMessage> ended_;          // few
+    // While closes wait, the row of messages is full, so a new close never overtakes them.
+    RingQueue<WaitingClose> waiting_closes_;
 };
 
 }  // namespace replayout

@@ -161,7 +161,7 @@ TEST_CASE("ReliableSender: what was lost goes first, and all in the order in whi
     CHECK(memory.bytes_in_use() == 0);
 }
 
-TEST_CASE("ReliableSender: thousands of closes wait at 8 bytes each, and each goes out once",
+TEST_CASE("ReliableSender: thousands of closes wait at 8 bytes each, and go out once and in order",
           "[netdriver][reliable_sender]") {
     constexpr std::uint32_t close_count = 10'000;
     const std::uint64_t seed = run_seed();
@@ -172,44 +172,32 @@ TEST_CASE("ReliableSender: thousands of closes wait at 8 bytes each, and each go
     {
         ReliableSender reliable(fragment, wide, stats, &memory);
         const std::int64_t before = memory.bytes_in_use();
-        for (std::uint32_t channel = 1; channel <= close_count; ++channel) {
-            reliable.queue_close(ChannelIndex{channel}, 7, ChannelCloseReason::Relevancy);
-        }
-        // A ring of 16,384 places, and some dozens of bunches.
-        CHECK(memory.bytes_in_use() - before < 16'384 * 8 + 32'768);
+        std::uint32_t queued = 0;
+        const auto queue_closes = [&](std::uint32_t count) {
+            for (; count > 0 && queued < close_count; --count) {
+                reliable.queue_close(ChannelIndex{++queued}, 7, ChannelCloseReason::Relevancy);
+            }
+        };
+        queue_closes(close_count / 2);
+        // A ring of 8,192 entries, and some dozens of bunches.
+        CHECK(memory.bytes_in_use() - before < 8'192 * 8 + 32'768);
         CHECK_FALSE(reliable.is_idle());
-        CHECK(reliable.waiting_count(PacketUse::Messages) == close_count);
         CHECK_FALSE(reliable.has_room_for(PacketUse::Messages, 1));
 
         std::uint32_t next_close = 1;
-        std::uint32_t queued_messages = 0;
-        std::uint32_t sent_messages = 0;
         std::vector<SentBunch> under_way;
         while (reliable.may_send(PacketUse::Messages)) {
-            // A message for each bunch that leaves: neither starves the other.
-            if (queued_messages < 2 * close_count && random.below(2) == 0) {
-                BunchHeader header;
-                header.channel = ChannelIndex{close_count + 1 + queued_messages % 100};
-                header.is_message = true;
-                const std::array<std::byte, 4> payload{};
-                (void)reliable.queue(header, 1, payload, {BunchTag::Kind::Role, ObjectIndex{0}, 0});
-                ++queued_messages;
-            }
             const OutBunch& bunch = reliable.next(PacketUse::Messages);
-            if (bunch.tag.kind == BunchTag::Kind::Close) {
-                if (!bunch.was_sent) {
-                    REQUIRE(bunch.header.channel == ChannelIndex{next_close});
-                    ++next_close;
-                }
-                REQUIRE(bunch.header.is_close);
-                REQUIRE(bunch.header.sequence == 7);
-                REQUIRE(bunch.tag.object_index == slot_of(bunch.header.channel));
-                REQUIRE(bunch.payload.size() == close_payload_bytes);
-                REQUIRE(bunch.payload.front() ==
-                        static_cast<std::byte>(ChannelCloseReason::Relevancy));
-            } else if (!bunch.was_sent) {
-                ++sent_messages;
+            REQUIRE(bunch.tag.kind == BunchTag::Kind::Close);
+            if (!bunch.was_sent) {
+                REQUIRE(bunch.header.channel == ChannelIndex{next_close});
+                ++next_close;
             }
+            REQUIRE(bunch.header.is_close);
+            REQUIRE(bunch.header.sequence == 7);
+            REQUIRE(bunch.tag.object_index == slot_of(bunch.header.channel));
+            REQUIRE(bunch.payload.size() == close_payload_bytes);
+            REQUIRE(bunch.payload.front() == static_cast<std::byte>(ChannelCloseReason::Relevancy));
             const SentBunch name = reliable.sent(PacketUse::Messages);
             BunchTag tag;
             if (random.below(8) == 0) {
@@ -217,24 +205,47 @@ TEST_CASE("ReliableSender: thousands of closes wait at 8 bytes each, and each go
             } else {
                 under_way.push_back(name);
             }
+            queue_closes(random.below(3));
+            if (random.below(500) == 0) {
+                reliable.trim();
+            }
         }
         CHECK(next_close == close_count + 1);
-        CHECK(sent_messages == queued_messages);
-        CHECK(queued_messages > close_count / 2);
         for (const SentBunch& name : under_way) {
             BunchTag tag;
             REQUIRE(reliable.delivered(name, tag));
         }
         CHECK(reliable.is_idle());
 
-        for (std::uint32_t channel = 1; channel <= close_count; ++channel) {
-            reliable.queue_close(ChannelIndex{channel}, 7, ChannelCloseReason::Destroyed);
-        }
+        queued = 0;
+        queue_closes(close_count);
         reliable.keep_control_only();
         CHECK(reliable.is_idle());
         CHECK(reliable.waiting_count(PacketUse::Messages) == 0);
     }
     CHECK(memory.bytes_in_use() == 0);
+}
+
+TEST_CASE("ReliableSender: closes that wait take the places of messages that never go out",
+          "[netdriver][reliable_sender]") {
+    CountingResource memory;
+    NetStats stats;
+    ReliableSender reliable(fragment, wide, stats, &memory);
+    BunchHeader header;
+    header.channel = ChannelIndex{900};
+    header.is_message = true;
+    for (std::uint16_t sequence = 1; sequence <= 64; ++sequence) {
+        const std::array<std::byte, 4> payload{};
+        (void)reliable.queue(header, sequence, payload,
+                             {BunchTag::Kind::Role, slot_of(header.channel), 0});
+    }
+    for (std::uint32_t channel = 1; channel <= 10; ++channel) {
+        reliable.queue_close(ChannelIndex{channel}, 1, ChannelCloseReason::Destroyed);
+    }
+    CHECK(reliable.waiting_count(PacketUse::Messages) == 64);
+    CHECK(reliable.abandon_unsent(header.channel) == 64);
+    CHECK(reliable.waiting_count(PacketUse::Messages) == 10);
+    CHECK(reliable.next(PacketUse::Messages).header.channel == ChannelIndex{1});
 }
 
 TEST_CASE("ReliableSender: a close follows what its channel has not sent, however many wait",

@@ -30,8 +30,8 @@ struct MemoryReport {
     /// What packets under way carried, and what is reliable and not delivered. Records keep the
     /// room that they needed in the last 8,192 flushes: 40 bytes for a block in flight.
     std::size_t in_flight_bytes = 0;
-    /// Of a server: lists of what changed in the flushes that are under way, for bundles. One list
-    /// serves all connections.
+    /// Lists of what changed in the flushes that are under way. A server keeps them for bundles,
+    /// and one list serves all connections.
     std::size_t bundle_bytes = 0;
     /// Of a client: channels, and which references of its objects name which.
     std::size_t channel_bytes = 0;
