@@ -91,8 +91,12 @@ TEST_CASE("Worst packet: the search keeps the dearest, in order, and one seed ma
           "[worst]") {
     const test::LogSpy quiet;
     const auto memory_of = [](std::uint64_t seed) {
+        // A client that joined: few of the scripts that are all random come so far.
+        const auto joined =
+            read_script("server\nadd 40 0 1 0 0 0\nhello 7 0 0 0 0 0\nplay 20 20 6 0 0 0\n");
+        REQUIRE(joined.has_value());
         Search search(Side::Server, seed);
-        search.begin({});
+        search.begin({&*joined, 1});
         for (int i = 0; i < 30; ++i) {
             search.run_trial();
         }
@@ -105,7 +109,7 @@ TEST_CASE("Worst packet: the search keeps the dearest, in order, and one seed ma
         return costs;
     };
     const std::vector<std::uint64_t> costs = memory_of(3);
-    CHECK_FALSE(costs.empty());
+    CHECK(costs.size() > 1);
     if (CostMeter::is_exact()) {
         CHECK(memory_of(3) == costs);
     }
