@@ -3,7 +3,6 @@
 #include <replayout/reflection/dynamic_type_builder.h>
 
 #include <memory>
-#include <utility>
 
 namespace replayout {
 

@@ -14,7 +14,6 @@
 #include "lane_range.h"
 #include "object_store.h"
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 

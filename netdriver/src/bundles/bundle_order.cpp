@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "bundle_order.h"
 
-#include <algorithm>
 #include <array>
 #include <utility>
 

@@ -5,13 +5,11 @@
 #pragma once
 
 #include <replayout/call_parameters.h>
-#include <replayout/netdriver/bunch.h>
 #include <replayout/netdriver/calls.h>
 #include <replayout/rep_layout.h>
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <span>
 

@@ -8,7 +8,6 @@
 #include <replayout/package_map.h>
 #include <replayout/reflection/memory.h>
 
-#include <cstdint>
 #include <span>
 
 #include "object_store.h"

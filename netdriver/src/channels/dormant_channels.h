@@ -23,8 +23,6 @@
 #include "role_sender.h"
 #include "waiting_values.h"
 
-#include <cstdint>
-
 namespace replayout {
 
 class DormantChannels {

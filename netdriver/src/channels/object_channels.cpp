@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "object_channels.h"
 
-#include <string_view>
 #include <utility>
 
 #include "object_bunch.h"

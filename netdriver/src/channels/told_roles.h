@@ -8,7 +8,6 @@
 #include <replayout/netdriver/net_role.h>
 #include <replayout/reflection/memory.h>
 
-#include <cstdint>
 #include <utility>
 
 #include "object_index.h"

@@ -11,8 +11,6 @@
 #include "object_store.h"
 #include "shadow_ids.h"
 
-#include <cstdint>
-
 namespace replayout {
 
 struct ServerObjects {

@@ -2,7 +2,6 @@
 #include "reliable_account.h"
 
 #include <replayout/netdriver/bunch.h>
-#include <replayout/reflection/diagnostics.h>
 
 namespace replayout {
 

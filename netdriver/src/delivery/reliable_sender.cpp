@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "reliable_sender.h"
 
-#include <algorithm>
 #include <limits>
 #include <utility>
 

@@ -9,7 +9,6 @@
 #include "scoped_value.h"
 
 #include <array>
-#include <cstdint>
 #include <string>
 
 namespace replayout {

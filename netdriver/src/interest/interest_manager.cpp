@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "interest_manager.h"
 
-#include <replayout/reflection/diagnostics.h>
-
 #include "row_growth.h"
 
 #include <algorithm>

@@ -5,7 +5,6 @@
 #include <replayout/reflection/diagnostics.h>
 #include <replayout/reflection/printable.h>
 
-#include <string>
 #include <utility>
 
 namespace replayout {

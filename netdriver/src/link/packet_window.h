@@ -19,8 +19,6 @@
 // certain back packet by packet, from what is acknowledged.
 #pragma once
 
-#include <replayout/netdriver/time.h>
-
 #include <algorithm>
 #include <array>
 #include <cstddef>

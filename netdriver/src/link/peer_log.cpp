@@ -3,7 +3,6 @@
 #include <replayout/reflection/printable.h>
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 namespace replayout {

@@ -7,7 +7,6 @@
 
 #include "bundle_run.h"
 #include "call_queue.h"
-#include "reliable_sender.h"
 
 #include <cstdint>
 

@@ -5,7 +5,6 @@
 // that was called since it was compared is compared once more before that.
 #pragma once
 
-#include <cstdint>
 #include <span>
 
 #include "leaving_channels.h"

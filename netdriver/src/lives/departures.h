@@ -9,8 +9,6 @@
 #include <replayout/netdriver/net_object_id.h>
 #include <replayout/reflection/memory.h>
 
-#include <cstdint>
-
 #include "call_waits.h"
 #include "relevancy.h"
 #include "server_clients.h"

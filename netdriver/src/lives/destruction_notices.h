@@ -6,7 +6,6 @@
 
 #include <replayout/netdriver/memory_report.h>
 
-#include <cstdint>
 #include <string_view>
 
 #include "destroyed_names.h"

@@ -17,8 +17,6 @@
 #include "server_clients.h"
 #include "server_objects.h"
 
-#include <cstdint>
-
 namespace replayout {
 
 class Dormancy {

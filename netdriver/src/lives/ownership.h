@@ -7,8 +7,6 @@
 #include <replayout/netdriver/net_object_id.h>
 #include <replayout/netdriver/net_role.h>
 
-#include <cstdint>
-
 #include "relevancy.h"
 #include "server_clients.h"
 #include "server_objects.h"

@@ -9,8 +9,6 @@
 #include <replayout/netdriver/transport.h>
 #include <replayout/reflection/math.h>
 
-#include <cstdint>
-
 #include "bit_row.h"
 #include "call_waits.h"
 #include "dormancy.h"

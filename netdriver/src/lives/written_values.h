@@ -8,8 +8,6 @@
 #include <replayout/netdriver/net_driver_settings.h>
 #include <replayout/rep_layout.h>
 
-#include <cstdint>
-
 #include "bit_row.h"
 #include "server_environment.h"
 #include "server_objects.h"

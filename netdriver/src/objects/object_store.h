@@ -5,7 +5,6 @@
 #pragma once
 
 #include <replayout/changelist_state.h>
-#include <replayout/netdriver/bunch.h>
 #include <replayout/netdriver/net_dormancy.h>
 #include <replayout/netdriver/net_object_id.h>
 #include <replayout/netdriver/net_role.h>

@@ -9,7 +9,6 @@
 #include <replayout/lost_parts.h>
 #include <replayout/owed_versions.h>
 #include <replayout/paused_values.h>
-#include <replayout/reflection/lifetime_condition.h>
 #include <replayout/send_properties.h>
 #include <replayout/sending_rep_state.h>
 

@@ -6,7 +6,6 @@
 #include "scoped_value.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace replayout {
 

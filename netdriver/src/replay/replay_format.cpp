@@ -4,8 +4,6 @@
 #include <replayout/netdriver/replay_error.h>
 #include <replayout/reflection/diagnostics.h>
 
-#include <algorithm>
-
 namespace replayout {
 
 std::string_view to_string(ReplayError error) noexcept {

@@ -4,8 +4,6 @@
 // all connections x objects hold would be room that nobody uses.
 #pragma once
 
-#include <replayout/reflection/memory.h>
-
 #include <cstddef>
 
 namespace replayout {

@@ -26,7 +26,6 @@
 #include "send_order.h"
 #include "send_outcome.h"
 
-#include <cstdint>
 #include <span>
 
 namespace replayout {

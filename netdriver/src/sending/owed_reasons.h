@@ -17,8 +17,6 @@
 #include "sender_settings.h"
 #include "waiting_values.h"
 
-#include <cstdint>
-
 namespace replayout {
 
 class OwedReasons {

@@ -33,7 +33,6 @@
 #include "batch_turns.h"
 #include "bit_row.h"
 #include "bundle_sender.h"
-#include "call_encoder.h"
 #include "call_queue.h"
 #include "call_sender.h"
 #include "connection_pairs.h"

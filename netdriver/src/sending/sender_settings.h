@@ -5,18 +5,14 @@
 
 #include <replayout/netdriver/net_config.h>
 #include <replayout/netdriver/transport.h>
-#include <replayout/reflection/math.h>
 #include <replayout/type_counters.h>
 
-#include "bundle_builder.h"
 #include "bundle_choice.h"
 #include "bundle_copies.h"
 #include "flush_changes.h"
 #include "reliable_account.h"
 #include "send_order.h"
 
-#include <cstdint>
-#include <optional>
 #include <span>
 
 namespace replayout {

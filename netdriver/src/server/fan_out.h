@@ -5,8 +5,6 @@
 // not for several threads, is left to the driver's thread.
 #pragma once
 
-#include <replayout/netdriver/time.h>
-
 #include <cstdint>
 
 #include "bundle_builder.h"

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "server_recording.h"
 
-#include <replayout/netdriver/replay_recorder.h>
-
-#include <algorithm>
 #include <limits>
 
 namespace replayout {

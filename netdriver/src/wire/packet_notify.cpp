@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/netdriver/packet_notify.h>
 #include <replayout/netdriver/sequence.h>
-#include <replayout/reflection/diagnostics.h>
 
 #include <algorithm>
 

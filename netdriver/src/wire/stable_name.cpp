@@ -3,7 +3,6 @@
 
 #include <replayout/utf8.h>
 
-#include <cstdint>
 #include <span>
 
 namespace replayout {

@@ -3,7 +3,6 @@
 #include <replayout/unet/network_writer.h>
 #include <replayout/utf8.h>
 
-#include <array>
 #include <cstring>
 
 namespace replayout {

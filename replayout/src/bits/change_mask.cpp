@@ -3,8 +3,6 @@
 
 #include "small_set.h"
 
-#include <algorithm>
-
 namespace replayout {
 
 namespace {

@@ -3,7 +3,6 @@
 #include <replayout/reflection/property.h>
 #include <replayout/rep_layout.h>
 
-#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>

@@ -8,7 +8,6 @@
 #include "struct_value.h"
 
 #include <cstddef>
-#include <string_view>
 
 namespace replayout {
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/paused_values.h>
 
-#include <algorithm>
-
 namespace replayout {
 
 bool PausedValues::contains(RepHandle handle) const noexcept {

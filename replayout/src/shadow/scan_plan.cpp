@@ -10,7 +10,6 @@
 #include "struct_value.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <new>
 #include <string>

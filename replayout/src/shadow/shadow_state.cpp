@@ -13,7 +13,6 @@
 #include <array>
 #include <cstring>
 #include <memory>
-#include <new>
 
 namespace replayout {
 

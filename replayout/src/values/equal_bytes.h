@@ -10,7 +10,6 @@
 
 #include "native_value.h"
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>

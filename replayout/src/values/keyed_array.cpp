@@ -4,8 +4,6 @@
 
 #include "native_value.h"
 
-#include <algorithm>
-
 namespace replayout {
 
 std::uint32_t ShadowKeyedArray::find(std::uint64_t key) const noexcept {

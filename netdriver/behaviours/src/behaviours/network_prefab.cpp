@@ -11,8 +11,6 @@
 #include <replayout/reflection/hash.h>
 
 #include <algorithm>
-#include <memory>
-#include <string>
 #include <utility>
 
 namespace replayout {

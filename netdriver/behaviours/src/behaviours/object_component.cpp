@@ -7,7 +7,6 @@
 
 #include <replayout/behaviours/collection_end.h>
 #include <replayout/behaviours/object_component.h>
-#include <replayout/reflection/diagnostics.h>
 #include <replayout/reflection/printable.h>
 
 namespace replayout::detail {

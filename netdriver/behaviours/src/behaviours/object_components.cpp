@@ -9,8 +9,6 @@
 #include <replayout/behaviours/object_components.h>
 #include <replayout/reflection/value_copy.h>
 
-#include <memory>
-
 namespace replayout::detail {
 
 ObjectComponents::ObjectComponents(const NetworkPrefab& prefab, MemoryResource* resource)

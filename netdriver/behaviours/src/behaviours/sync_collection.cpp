@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/behaviours/sync_collection.h>
-#include <replayout/reflection/property.h>
-#include <replayout/reflection/type_registry.h>
-
-#include <string>
 
 namespace replayout::detail {
 

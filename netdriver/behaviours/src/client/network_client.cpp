@@ -9,7 +9,6 @@
 #include <replayout/behaviours/network_prefab.h>
 #include <replayout/reflection/diagnostics.h>
 
-#include <memory>
 #include <utility>
 
 namespace replayout {

@@ -5,7 +5,6 @@
 #include "prefab_params.h"
 
 #include <replayout/behaviours/collection_end.h>
-#include <replayout/behaviours/network_identity.h>
 
 #include <algorithm>
 #include <bit>

@@ -9,7 +9,6 @@
 #include <replayout/behaviours/network_identity.h>
 #include <replayout/behaviours/network_prefab.h>
 #include <replayout/behaviours/sync_collection.h>
-#include <replayout/handle.h>
 #include <replayout/reflection/member_property.h>
 
 #include <cstddef>

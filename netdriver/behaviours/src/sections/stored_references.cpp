@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "stored_references.h"
 
-#include "inside.h"
-
 #include <replayout/reflection/diagnostics.h>
 #include <replayout/reflection/visit_references.h>
 

@@ -2,7 +2,6 @@
 #include "state_sender.h"
 
 #include "behaviour_section.h"
-#include "inside.h"
 #include "prefab_params.h"
 #include "server_parts.h"
 

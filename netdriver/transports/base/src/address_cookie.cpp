@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <span>
 
 #include <sodium/crypto_shorthash.h>
 

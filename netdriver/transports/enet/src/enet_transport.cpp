@@ -11,7 +11,6 @@
 #include <replayout/netdriver/datagram_pool.h>
 #include <replayout/reflection/diagnostics.h>
 
-#include <algorithm>
 #include <cstring>
 #include <map>
 #include <utility>

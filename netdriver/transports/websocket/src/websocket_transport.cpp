@@ -15,14 +15,10 @@
 #include <deque>
 #include <limits>
 #include <map>
-#include <memory>
 #include <memory_resource>
 #include <optional>
 #include <set>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
