@@ -3,8 +3,7 @@
 // What a public function checks before it does anything, and the sentence of its refusal: one place
 // for all functions of the driver and its facets.
 //
-//     REPLAYOUT_EXPECT(end().may_change(id), void(), "%s",
-//                      end().refusal("tear_off", id).c_str());
+//     REPLAYOUT_EXPECT_MAY(void(), may_change, id);
 #pragma once
 
 #include <replayout/netdriver/net_driver.h>
@@ -74,3 +73,9 @@ inline DriverEnd NetDriver::end() const noexcept {
 }
 
 }  // namespace replayout
+
+/// Returns `value` from the public function unless DriverEnd's function `may` allows the call.
+/// After `may` comes the object, if the call names one.
+#define REPLAYOUT_EXPECT_MAY(value, may, ...)             \
+    REPLAYOUT_EXPECT(end().may(__VA_ARGS__), value, "%s", \
+                     end().refusal(__func__ __VA_OPT__(, ) __VA_ARGS__).c_str())

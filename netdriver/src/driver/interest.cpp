@@ -54,24 +54,21 @@ DriverEnd Interest::end() const noexcept {
 }
 
 void Interest::set_relevancy(NetObjectId id, NetRelevancy relevancy) {
-    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
-                     end().refusal("set_relevancy", id).c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change_whole, id);
     REPLAYOUT_EXPECT(relevancy <= NetRelevancy::Custom, void(), "%s: %u is no NetRelevancy",
-                     end().named("set_relevancy", id).c_str(), static_cast<unsigned>(relevancy));
+                     end().named(__func__, id).c_str(), static_cast<unsigned>(relevancy));
     server_->relevancy().interest().set_relevancy(slot_of(id), relevancy);
 }
 
 void Interest::set_cull_distance(NetObjectId id, float distance) {
-    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
-                     end().refusal("set_cull_distance", id).c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change_whole, id);
     REPLAYOUT_EXPECT(is_length(distance), void(), "%s: %g is not between 0.001 and 1e30",
-                     end().named("set_cull_distance", id).c_str(), static_cast<double>(distance));
+                     end().named(__func__, id).c_str(), static_cast<double>(distance));
     server_->relevancy().interest().set_cull_distance(slot_of(id), distance);
 }
 
 void Interest::set_owner_object(NetObjectId id, NetObjectId owner) {
-    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
-                     end().refusal("set_owner_object", id).c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change_whole, id);
     REPLAYOUT_EXPECT(end().may_change_whole(owner), void(), "%s",
                      end().refusal("set_owner_object, the owner", owner).c_str());
     REPLAYOUT_EXPECT(id != owner, void(),
@@ -86,20 +83,18 @@ void Interest::set_owner_object(NetObjectId id, NetObjectId owner) {
 }
 
 void Interest::set_class_relevancy(const RepLayout& layout, NetRelevancy relevancy) {
-    REPLAYOUT_EXPECT(end().may_change(), void(), "%s",
-                     end().refusal("set_class_relevancy").c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change);
     const std::uint32_t number = server_->layouts().number_of_added(layout);
     REPLAYOUT_EXPECT(number != LayoutTable::no_number, void(), "%s",
-                     unknown_layout("set_class_relevancy", layout).c_str());
+                     unknown_layout(__func__, layout).c_str());
     server_->relevancy().interest().set_class_relevancy(number, relevancy);
 }
 
 void Interest::set_class_cull_distance(const RepLayout& layout, float distance) {
-    REPLAYOUT_EXPECT(end().may_change(), void(), "%s",
-                     end().refusal("set_class_cull_distance").c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change);
     const std::uint32_t number = server_->layouts().number_of_added(layout);
     REPLAYOUT_EXPECT(number != LayoutTable::no_number, void(), "%s",
-                     unknown_layout("set_class_cull_distance", layout).c_str());
+                     unknown_layout(__func__, layout).c_str());
     REPLAYOUT_EXPECT(is_length(distance), void(),
                      "set_class_cull_distance: class \"%s\": %g is not between 0.001 and 1e30",
                      std::string(layout.name()).c_str(), static_cast<double>(distance));
@@ -107,17 +102,16 @@ void Interest::set_class_cull_distance(const RepLayout& layout, float distance) 
 }
 
 void Interest::set_location(NetObjectId id, const Vector3& location) {
-    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
-                     end().refusal("set_location", id).c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change_whole, id);
     REPLAYOUT_EXPECT(is_finite(location), void(),
                      "%s: (%g, %g, %g) is no place: give finite numbers",
-                     end().named("set_location", id).c_str(), static_cast<double>(location.x),
+                     end().named(__func__, id).c_str(), static_cast<double>(location.x),
                      static_cast<double>(location.y), static_cast<double>(location.z));
     server_->relevancy().set_location(id, location);
 }
 
 void Interest::set_viewer(PeerId peer, const Vector3& location, std::uint32_t view) {
-    REPLAYOUT_EXPECT(end().may_change(), void(), "%s", end().refusal("set_viewer").c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change);
     REPLAYOUT_EXPECT(is_finite(location), void(),
                      "set_viewer: (%g, %g, %g) is no place: give finite numbers",
                      static_cast<double>(location.x), static_cast<double>(location.y),
@@ -130,7 +124,7 @@ void Interest::set_viewer(PeerId peer, const Vector3& location, std::uint32_t vi
 }
 
 void Interest::remove_viewer(PeerId peer, std::uint32_t view) {
-    REPLAYOUT_EXPECT(end().may_change(), void(), "%s", end().refusal("remove_viewer").c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change);
     REPLAYOUT_EXPECT(is_view(view), void(), "remove_viewer: view %u: a client has views 0 to %u",
                      view, views_per_client_max - 1);
     if (ClientInterest* client = server_->clients().find_interest(peer)) {
@@ -139,7 +133,7 @@ void Interest::remove_viewer(PeerId peer, std::uint32_t view) {
 }
 
 void Interest::set_view_radius(PeerId peer, float radius, std::uint32_t view) {
-    REPLAYOUT_EXPECT(end().may_change(), void(), "%s", end().refusal("set_view_radius").c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change);
     REPLAYOUT_EXPECT(radius >= 0.0f && radius <= length_max, void(),
                      "set_view_radius: %g is not between 0 and 1e30", static_cast<double>(radius));
     REPLAYOUT_EXPECT(is_view(view), void(), "set_view_radius: view %u: a client has views 0 to %u",
@@ -150,58 +144,53 @@ void Interest::set_view_radius(PeerId peer, float radius, std::uint32_t view) {
 }
 
 void Interest::look_around() {
-    REPLAYOUT_EXPECT(end().may_change(), void(), "%s", end().refusal("look_around").c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change);
     server_->relevancy().interest().update();
 }
 
 bool Interest::is_in_sight(PeerId peer, NetObjectId id) const {
-    REPLAYOUT_EXPECT(end().may_read(id), false, "%s", end().refusal("is_in_sight", id).c_str());
+    REPLAYOUT_EXPECT_MAY(false, may_read, id);
     const ClientInterest* client = server_->clients().find_interest(peer);
     return client != nullptr && server_->relevancy().interest().is_seen(*client, slot_of(id));
 }
 
 void Interest::add_to_group(NetObjectId id, NetGroup group) {
-    REPLAYOUT_EXPECT(end().may_change(id), void(), "%s", end().refusal("add_to_group", id).c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change, id);
     server_->relevancy().add_to_group(id, group);
 }
 
 void Interest::remove_from_group(NetObjectId id, NetGroup group) {
-    REPLAYOUT_EXPECT(end().may_change(id), void(), "%s",
-                     end().refusal("remove_from_group", id).c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change, id);
     server_->relevancy().remove_from_group(id, group);
 }
 
 void Interest::clear_groups(NetObjectId id) {
-    REPLAYOUT_EXPECT(end().may_change(id), void(), "%s", end().refusal("clear_groups", id).c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change, id);
     server_->relevancy().clear_groups(id);
 }
 
 void Interest::set_in_group(PeerId peer, NetGroup group, bool is_in_group) {
-    REPLAYOUT_EXPECT(end().may_change(), void(), "%s", end().refusal("set_in_group").c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change);
     server_->relevancy().set_in_group(peer, group, is_in_group);
 }
 
 void Interest::set_relevant_for(PeerId peer, NetObjectId id, bool is_relevant) {
-    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
-                     end().refusal("set_relevant_for", id).c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change_whole, id);
     server_->relevancy().set_relevant_for(peer, id, is_relevant);
 }
 
 void Interest::clear_relevant_for(PeerId peer, NetObjectId id) {
-    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
-                     end().refusal("clear_relevant_for", id).c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change_whole, id);
     server_->relevancy().clear_relevant_for(peer, id);
 }
 
 void Interest::reconsider(NetObjectId id) {
-    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
-                     end().refusal("reconsider", id).c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change_whole, id);
     server_->relevancy().interest().reconsider(slot_of(id));
 }
 
 void Interest::reconsider(PeerId peer, NetObjectId id) {
-    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
-                     end().refusal("reconsider", id).c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change_whole, id);
     if (ClientInterest* client = server_->clients().find_interest(peer)) {
         client->reconsidered.mark(slot_of(id));
     }

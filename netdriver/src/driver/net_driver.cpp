@@ -45,12 +45,13 @@ NetDriver::NetDriver(const NetDriverSettings& settings, Transport& transport, Ne
 
 NetDriver::~NetDriver() = default;
 
-NetTime NetDriver::not_before_last_tick(NetTime now) const {
-    REPLAYOUT_EXPECT(!has_time_ || now >= now_, now_,
+void NetDriver::advance_to(NetTime now) {
+    REPLAYOUT_EXPECT(!has_time_ || now >= now_, void(),
                      "now went back by %lld us: a driver takes the time of a clock that only goes "
                      "forward, so no time has passed",
                      static_cast<long long>(now_.microseconds_since(now)));
-    return now;
+    now_ = now;
+    has_time_ = true;
 }
 
 Status NetDriver::add_layout(const RepLayout& layout) {
@@ -72,10 +73,9 @@ Status NetDriver::add_archetype(ArchetypeId id, const RepLayout& layout) {
 }
 
 void NetDriver::set_spawn_handler(const RepLayout& layout, SpawnHandler* handler) {
-    REPLAYOUT_EXPECT(!is_calling_out_, void(), "%s",
-                     DriverEnd::refusal_within("set_spawn_handler").c_str());
+    REPLAYOUT_EXPECT(!is_calling_out_, void(), "%s", DriverEnd::refusal_within(__func__).c_str());
     REPLAYOUT_EXPECT(layouts_->number_of_added(layout) != LayoutTable::no_number, void(), "%s",
-                     unknown_layout("set_spawn_handler", layout).c_str());
+                     unknown_layout(__func__, layout).c_str());
     if (handler != nullptr) {
         spawn_handlers_[&layout] = handler;
     } else {
@@ -138,8 +138,7 @@ Status NetDriver::connect(PeerId server, NetTime now) {
         return Error{ErrorCode::InvalidArgument,
                      "net driver: connect() to peer 0, which no transport has"};
     }
-    now_ = now;
-    has_time_ = true;
+    advance_to(now);
     guids_.set_authority(NetGUIDCache::Authority::Learns);
     client_ = std::make_unique<ReplicationClient>(settings_, *layouts_, transport_, world_, guids_,
                                                   stats_, server, now, memory_, spawn_handlers_,
@@ -150,23 +149,21 @@ Status NetDriver::connect(PeerId server, NetTime now) {
 void NetDriver::tick_dispatch(NetTime now) {
     const DriverEnd::Ticks ticks{is_ticking_, is_players_};
     REPLAYOUT_EXPECT(end().may_tick(ticks), void(), "%s",
-                     end().refusal_of_tick("tick_dispatch", ticks).c_str());
-    now = not_before_last_tick(now);
+                     end().refusal_of_tick(__func__, ticks).c_str());
+    advance_to(now);
     const ScopedValue calling_out(is_calling_out_, true);
     const ScopedValue ticking(is_ticking_, true);
-    now_ = now;
-    has_time_ = true;
     if (server_ != nullptr) {
-        server_->run_put_off_calls(now);
+        server_->run_put_off_calls(now_);
     } else {
         client_->run_put_off_calls();
     }
     receive_datagrams();
     if (server_ != nullptr) {
-        server_->receive_held(now);
+        server_->receive_held(now_);
         server_->collect_stats();
     } else {
-        client_->receive_held(now);
+        client_->receive_held(now_);
     }
     tell_of_peers();
 }
@@ -200,20 +197,18 @@ void NetDriver::tell_of_peers() {
 void NetDriver::tick_flush(NetTime now) {
     const DriverEnd::Ticks ticks{is_ticking_, is_players_};
     REPLAYOUT_EXPECT(end().may_tick(ticks), void(), "%s",
-                     end().refusal_of_tick("tick_flush", ticks).c_str());
-    now = not_before_last_tick(now);
+                     end().refusal_of_tick(__func__, ticks).c_str());
+    advance_to(now);
     const ScopedValue calling_out(is_calling_out_, true);
     const ScopedValue ticking(is_ticking_, true);
-    now_ = now;
-    has_time_ = true;
     if (server_ != nullptr) {
-        server_->flush(now);
+        server_->flush(now_);
     } else {
-        client_->flush(now);
+        client_->flush(now_);
     }
     tell_of_peers();
     if (server_ != nullptr) {
-        server_->remove_closed(now);
+        server_->remove_closed(now_);
     }
 }
 
@@ -221,42 +216,38 @@ void NetDriver::tick_flush(NetTime now) {
 
 NetObjectId NetDriver::add_object(const RepLayout& layout, ObjectHandle object,
                                   const SpawnParameters& parameters) {
-    REPLAYOUT_EXPECT(end().may_change(), NetObjectId(), "%s", end().refusal("add_object").c_str());
+    REPLAYOUT_EXPECT_MAY(NetObjectId(), may_change);
     return server_->lives().add(layout, object, parameters);
 }
 
 NetObjectId NetDriver::add_subobject(NetObjectId outer, const RepLayout& layout,
                                      ObjectHandle object, const SubobjectParameters& parameters) {
-    REPLAYOUT_EXPECT(end().may_change(outer), NetObjectId(), "%s",
-                     end().refusal("add_subobject", outer).c_str());
+    REPLAYOUT_EXPECT_MAY(NetObjectId(), may_change, outer);
     return server_->lives().add_part(outer, layout, object, parameters);
 }
 
 void NetDriver::remove_object(NetObjectId id, ChannelCloseReason reason) {
-    REPLAYOUT_EXPECT(end().may_change(id), void(), "%s",
-                     end().refusal("remove_object", id).c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change, id);
     server_->lives().remove(id, reason);
 }
 
 void NetDriver::tear_off(NetObjectId id) {
-    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
-                     end().refusal("tear_off", id).c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change_whole, id);
     server_->lives().tear_off(id);
 }
 
 void NetDriver::forget_destroyed(std::string_view stable_name) {
-    REPLAYOUT_EXPECT(end().may_change(), void(), "%s", end().refusal("forget_destroyed").c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change);
     server_->notices().forget(stable_name);
 }
 
 void NetDriver::forget_all_destroyed() {
-    REPLAYOUT_EXPECT(end().may_change(), void(), "%s",
-                     end().refusal("forget_all_destroyed").c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change);
     server_->notices().forget_all();
 }
 
 NetObjectId NetDriver::find_object(ObjectHandle object) const noexcept {
-    REPLAYOUT_EXPECT(end().may_read(), NetObjectId(), "%s", end().refusal("find_object").c_str());
+    REPLAYOUT_EXPECT_MAY(NetObjectId(), may_read);
     const ObjectStore& objects = server_->objects();
     const ObjectIndex index = objects.find_index(guids_.find_guid(object));
     return index == no_object || objects.at(index)->is_departing() ? NetObjectId{}
@@ -264,118 +255,103 @@ NetObjectId NetDriver::find_object(ObjectHandle object) const noexcept {
 }
 
 NetGUID NetDriver::guid_of(NetObjectId id) const {
-    REPLAYOUT_EXPECT(end().may_read(id), NetGUID(), "%s", end().refusal("guid_of", id).c_str());
+    REPLAYOUT_EXPECT_MAY(NetGUID(), may_read, id);
     return server_->objects().at(slot_of(id))->guid();
 }
 
 bool NetDriver::is_relevant_for(PeerId peer, NetObjectId id) const {
-    REPLAYOUT_EXPECT(end().may_read(id), false, "%s", end().refusal("is_relevant_for", id).c_str());
+    REPLAYOUT_EXPECT_MAY(false, may_read, id);
     return server_->relevancy().is_relevant_for(peer, id);
 }
 
 void NetDriver::mark_property_dirty(NetObjectId id, std::string_view property) {
-    REPLAYOUT_EXPECT(end().may_change(id), void(), "%s",
-                     end().refusal("mark_property_dirty", id).c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change, id);
     server_->properties().mark_dirty(id, property);
 }
 
 void NetDriver::mark_property_dirty(NetObjectId id, ParentIndex property) {
-    REPLAYOUT_EXPECT(end().may_change(id), void(), "%s",
-                     end().refusal("mark_property_dirty", id).c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change, id);
     server_->mark_property_dirty(id, property);
 }
 
 void NetDriver::mark_object_dirty(NetObjectId id) {
-    REPLAYOUT_EXPECT(end().may_change(id), void(), "%s",
-                     end().refusal("mark_object_dirty", id).c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change, id);
     server_->properties().mark_all_dirty(id);
 }
 
 void NetDriver::set_owner(NetObjectId id, PeerId owner) {
-    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
-                     end().refusal("set_owner", id).c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change_whole, id);
     REPLAYOUT_EXPECT(owner != PeerId{}, void(), "%s: peer 0 is nobody: use clear_owner()",
-                     end().named("set_owner", id).c_str());
+                     end().named(__func__, id).c_str());
     server_->ownership().set_owner(id, owner);
 }
 
 void NetDriver::clear_owner(NetObjectId id) {
-    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
-                     end().refusal("clear_owner", id).c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change_whole, id);
     server_->ownership().clear_owner(id);
 }
 
 void NetDriver::set_autonomous(NetObjectId id, bool is_autonomous) {
-    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
-                     end().refusal("set_autonomous", id).c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change_whole, id);
     server_->ownership().set_autonomous(id, is_autonomous);
 }
 
 void NetDriver::set_player(NetObjectId id, bool is_player) {
-    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
-                     end().refusal("set_player", id).c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change_whole, id);
     server_->ownership().set_player(id, is_player);
 }
 
 ObjectRole NetDriver::role_for(PeerId peer, NetObjectId id) const {
-    REPLAYOUT_EXPECT(end().may_read(id), nobodys_role, "%s", end().refusal("role_for", id).c_str());
+    REPLAYOUT_EXPECT_MAY(nobodys_role, may_read, id);
     return server_->clients().host().role_for(peer,
                                               server_->objects().at(slot_of(id))->ownership());
 }
 
 void NetDriver::set_replicates_physics(NetObjectId id, bool has_physics) {
-    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
-                     end().refusal("set_replicates_physics", id).c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change_whole, id);
     server_->ownership().set_physics(id, has_physics);
 }
 
 void NetDriver::set_property_active(NetObjectId id, std::string_view property, bool is_active) {
-    REPLAYOUT_EXPECT(end().may_change(id), void(), "%s",
-                     end().refusal("set_property_active", id).c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change, id);
     server_->properties().set_active(id, property, is_active);
 }
 
 void NetDriver::set_dynamic_condition(NetObjectId id, std::string_view property,
                                       LifetimeCondition condition) {
-    REPLAYOUT_EXPECT(end().may_change(id), void(), "%s",
-                     end().refusal("set_dynamic_condition", id).c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change, id);
     server_->properties().set_dynamic_condition(id, property, condition);
 }
 
 LifetimeCondition NetDriver::dynamic_condition_of(NetObjectId id, std::string_view property) const {
-    REPLAYOUT_EXPECT(end().may_read(id), LifetimeCondition::None, "%s",
-                     end().refusal("dynamic_condition_of", id).c_str());
+    REPLAYOUT_EXPECT_MAY(LifetimeCondition::None, may_read, id);
     return server_->properties().dynamic_condition_of(id, property);
 }
 
 void NetDriver::set_dormancy(NetObjectId id, NetDormancy dormancy) {
-    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
-                     end().refusal("set_dormancy", id).c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change_whole, id);
     REPLAYOUT_EXPECT(dormancy <= NetDormancy::Initial, void(), "%s: %u is no NetDormancy",
-                     end().named("set_dormancy", id).c_str(), static_cast<unsigned>(dormancy));
+                     end().named(__func__, id).c_str(), static_cast<unsigned>(dormancy));
     server_->dormancy().set(id, dormancy);
 }
 
 NetDormancy NetDriver::dormancy_of(NetObjectId id) const {
-    REPLAYOUT_EXPECT(end().may_read(id), NetDormancy::Awake, "%s",
-                     end().refusal("dormancy_of", id).c_str());
+    REPLAYOUT_EXPECT_MAY(NetDormancy::Awake, may_read, id);
     return server_->objects().at(slot_of(id))->dormancy();
 }
 
 void NetDriver::set_dormant_for(PeerId peer, NetObjectId id, bool is_dormant) {
-    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
-                     end().refusal("set_dormant_for", id).c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change_whole, id);
     server_->dormancy().set_for(peer, id, is_dormant);
 }
 
 void NetDriver::flush_dormancy(NetObjectId id) {
-    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
-                     end().refusal("flush_dormancy", id).c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change_whole, id);
     server_->dormancy().flush(id);
 }
 
 bool NetDriver::is_dormant_for(PeerId peer, NetObjectId id) const {
-    REPLAYOUT_EXPECT(end().may_read(id), false, "%s", end().refusal("is_dormant_for", id).c_str());
+    REPLAYOUT_EXPECT_MAY(false, may_read, id);
     return server_->dormancy().is_for(peer, id);
 }
 
@@ -386,21 +362,19 @@ CallResult NetDriver::call_function(NetObjectId id, std::string_view function, C
 
 CallResult NetDriver::call_function(NetObjectId id, FunctionIndex function, CallArguments params,
                                     CallSendPolicy policy) {
-    REPLAYOUT_EXPECT(end().may_change(id), CallResult::Misused, "%s",
-                     end().refusal("call_function", id).c_str());
+    REPLAYOUT_EXPECT_MAY(CallResult::Misused, may_change, id);
     const RepLayout& layout = server_->objects().at(slot_of(id))->changelist_state().layout();
     REPLAYOUT_EXPECT(is_callable(layout, function, params), CallResult::Misused,
                      "%s (object %u.%u)", uncallable(layout, function, params).c_str(), id.index,
                      id.generation);
     REPLAYOUT_EXPECT(policy <= CallSendPolicy::ForceQueue, CallResult::Misused,
-                     "%s: %u is no CallSendPolicy", end().named("call_function", id).c_str(),
+                     "%s: %u is no CallSendPolicy", end().named(__func__, id).c_str(),
                      static_cast<unsigned>(policy));
     return server_->calls().call(id, function, params.memory(), policy);
 }
 
 CallProgress NetDriver::call_progress(PeerId peer, NetObjectId id) const {
-    REPLAYOUT_EXPECT(end().may_read(id), CallProgress::Arrived, "%s",
-                     end().refusal("call_progress", id).c_str());
+    REPLAYOUT_EXPECT_MAY(CallProgress::Arrived, may_read, id);
     return server_->calls().progress(peer, id);
 }
 
@@ -428,7 +402,7 @@ NetRates NetDriver::rates() {
 }
 
 void NetDriver::set_host(PeerId host) {
-    REPLAYOUT_EXPECT(end().may_change(), void(), "%s", end().refusal("set_host").c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change);
     REPLAYOUT_EXPECT(
         host != PeerId{}, void(),
         "set_host: peer 0 is nobody: choose an id that your transport gives to nobody");
@@ -436,12 +410,12 @@ void NetDriver::set_host(PeerId host) {
 }
 
 void NetDriver::clear_host() {
-    REPLAYOUT_EXPECT(end().may_change(), void(), "%s", end().refusal("clear_host").c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change);
     server_->clients().host().clear();
 }
 
 void NetDriver::set_is_replay(PeerId peer, bool is_replay) {
-    REPLAYOUT_EXPECT(end().may_change(), void(), "%s", end().refusal("set_is_replay").c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change);
     server_->relevancy().set_is_replay(peer, is_replay);
 }
 
@@ -454,7 +428,7 @@ Status NetDriver::start_recording(ReplayRecorder& recorder) {
 }
 
 void NetDriver::stop_recording() {
-    REPLAYOUT_EXPECT(end().may_change(), void(), "%s", end().refusal("stop_recording").c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change);
     server_->recording().stop(now_);
 }
 
@@ -463,30 +437,28 @@ bool NetDriver::is_recording() const noexcept {
 }
 
 std::optional<ConnectionShadow> NetDriver::connection_shadow(PeerId peer, NetObjectId id) const {
-    REPLAYOUT_EXPECT(end().may_read(id), std::nullopt, "%s",
-                     end().refusal("connection_shadow", id).c_str());
+    REPLAYOUT_EXPECT_MAY(std::nullopt, may_read, id);
     return server_->clients().connection_shadow(peer, id);
 }
 
 std::uint32_t NetDriver::object_count() const noexcept {
-    REPLAYOUT_EXPECT(end().may_read(), 0, "%s", end().refusal("object_count").c_str());
+    REPLAYOUT_EXPECT_MAY(0, may_read);
     return server_->lives().count();
 }
 
 std::uint32_t NetDriver::connection_count() const noexcept {
-    REPLAYOUT_EXPECT(end().may_read(), 0, "%s", end().refusal("connection_count").c_str());
+    REPLAYOUT_EXPECT_MAY(0, may_read);
     return server_->clients().joined_count();
 }
 
 ConnectionState NetDriver::connection_state(PeerId peer) const noexcept {
-    REPLAYOUT_EXPECT(end().may_read(), ConnectionState::Closed, "%s",
-                     end().refusal("connection_state").c_str());
+    REPLAYOUT_EXPECT_MAY(ConnectionState::Closed, may_read);
     const NetConnection* connection = server_->clients().find_connection(peer);
     return connection == nullptr ? ConnectionState::Closed : connection->state();
 }
 
 bool NetDriver::is_settled() const noexcept {
-    REPLAYOUT_EXPECT(end().may_read(), true, "%s", end().refusal("is_settled").c_str());
+    REPLAYOUT_EXPECT_MAY(true, may_read);
     return server_->is_settled();
 }
 
@@ -506,19 +478,18 @@ InitialBatchProgress NetDriver::initial_batch() const noexcept {
 
 ObjectRole NetDriver::role_of(ObjectHandle object) const noexcept {
     REPLAYOUT_EXPECT(client_ != nullptr, nobodys_role, "%s",
-                     end().refusal_of_client("role_of").c_str());
+                     end().refusal_of_client(__func__).c_str());
     return client_->receiver().role_of(object);
 }
 
 const RepLayout* NetDriver::server_layout(std::string_view class_name) const noexcept {
-    REPLAYOUT_EXPECT(client_ != nullptr, nullptr, "%s",
-                     end().refusal_of_client("server_layout").c_str());
+    REPLAYOUT_EXPECT(client_ != nullptr, nullptr, "%s", end().refusal_of_client(__func__).c_str());
     return client_->server_layout(class_name);
 }
 
 NetGUID NetDriver::find_reference(ObjectHandle object, const RepPath& path) const noexcept {
     REPLAYOUT_EXPECT(client_ != nullptr, NetGUID(), "%s",
-                     end().refusal_of_client("find_reference").c_str());
+                     end().refusal_of_client(__func__).c_str());
     return client_->receiver().find_reference(object, path);
 }
 
@@ -537,24 +508,20 @@ CallResult NetDriver::call_named(ObjectHandle object, const CalledFunction& func
 }
 
 void NetDriver::run_kept_calls(ObjectHandle object) {
-    REPLAYOUT_EXPECT(client_ != nullptr, void(), "%s",
-                     end().refusal_of_client("run_kept_calls").c_str());
-    REPLAYOUT_EXPECT(!is_calling_out_, void(), "%s",
-                     DriverEnd::refusal_within("run_kept_calls").c_str());
+    REPLAYOUT_EXPECT(client_ != nullptr, void(), "%s", end().refusal_of_client(__func__).c_str());
+    REPLAYOUT_EXPECT(!is_calling_out_, void(), "%s", DriverEnd::refusal_within(__func__).c_str());
     client_->run_kept_calls(object);
 }
 
 void NetDriver::values_grew(ObjectHandle object, std::uint64_t bytes) {
-    REPLAYOUT_EXPECT(client_ != nullptr, void(), "%s",
-                     end().refusal_of_client("values_grew").c_str());
+    REPLAYOUT_EXPECT(client_ != nullptr, void(), "%s", end().refusal_of_client(__func__).c_str());
     client_->values_grew(object, bytes);
 }
 
 // Both.
 
 void NetDriver::disconnect(PeerId peer) {
-    REPLAYOUT_EXPECT(!is_calling_out_, void(), "%s",
-                     DriverEnd::refusal_within("disconnect").c_str());
+    REPLAYOUT_EXPECT(!is_calling_out_, void(), "%s", DriverEnd::refusal_within(__func__).c_str());
     REPLAYOUT_EXPECT(!is_players_, void(),
                      "disconnect: the driver belongs to a ReplayPlayer, which has no server");
     const ScopedValue calling_out(is_calling_out_, true);
@@ -573,7 +540,7 @@ const NetStats& NetDriver::stats() const noexcept {
 }
 
 const TypeCounters* NetDriver::type_counters(const RepLayout& layout) const noexcept {
-    REPLAYOUT_EXPECT(end().may_read(), nullptr, "%s", end().refusal("type_counters").c_str());
+    REPLAYOUT_EXPECT_MAY(nullptr, may_read);
     return server_->type_counters(layout);
 }
 

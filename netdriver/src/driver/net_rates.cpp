@@ -24,10 +24,9 @@ DriverEnd NetRates::end() const noexcept {
 
 void NetRates::set_class_net_update_frequency(const RepLayout& layout,
                                               const NetUpdateFrequency& frequency) {
-    REPLAYOUT_EXPECT(end().may_change(), void(), "%s",
-                     end().refusal("set_class_net_update_frequency").c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change);
     REPLAYOUT_EXPECT(server_->layouts().number_of_added(layout) != LayoutTable::no_number, void(),
-                     "%s", unknown_layout("set_class_net_update_frequency", layout).c_str());
+                     "%s", unknown_layout(__func__, layout).c_str());
     REPLAYOUT_EXPECT(
         frequency.is_valid(), void(),
         "set_class_net_update_frequency: a rate is 0, or 0.001 to 1,000,000 a second, and there is "
@@ -36,8 +35,7 @@ void NetRates::set_class_net_update_frequency(const RepLayout& layout,
 }
 
 void NetRates::set_net_update_frequency(NetObjectId id, const NetUpdateFrequency& frequency) {
-    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
-                     end().refusal("set_net_update_frequency", id).c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change_whole, id);
     REPLAYOUT_EXPECT(
         frequency.is_valid(), void(),
         "set_net_update_frequency: a rate is 0, or 0.001 to 1,000,000 a second, and there is "
@@ -46,20 +44,17 @@ void NetRates::set_net_update_frequency(NetObjectId id, const NetUpdateFrequency
 }
 
 NetUpdateFrequency NetRates::net_update_frequency_of(NetObjectId id) const {
-    REPLAYOUT_EXPECT(end().may_read(id), NetUpdateFrequency(), "%s",
-                     end().refusal("net_update_frequency_of", id).c_str());
+    REPLAYOUT_EXPECT_MAY(NetUpdateFrequency(), may_read, id);
     return server_->compare().calendar().frequency_of(slot_of(id));
 }
 
 void NetRates::force_net_update(NetObjectId id) {
-    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
-                     end().refusal("force_net_update", id).c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change_whole, id);
     server_->dormancy().force_net_update(id);
 }
 
 void NetRates::set_bytes_per_second_max(PeerId peer, std::uint32_t bytes) {
-    REPLAYOUT_EXPECT(end().may_change(), void(), "%s",
-                     end().refusal("set_bytes_per_second_max").c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change);
     REPLAYOUT_EXPECT(is_cap(bytes), void(),
                      "set_bytes_per_second_max: %u is neither 0 nor between %u and %u", bytes,
                      bytes_per_second_least, bytes_per_second_most);
@@ -67,10 +62,9 @@ void NetRates::set_bytes_per_second_max(PeerId peer, std::uint32_t bytes) {
 }
 
 void NetRates::set_class_net_priority(const RepLayout& layout, float priority) {
-    REPLAYOUT_EXPECT(end().may_change(), void(), "%s",
-                     end().refusal("set_class_net_priority").c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change);
     REPLAYOUT_EXPECT(server_->layouts().number_of_added(layout) != LayoutTable::no_number, void(),
-                     "%s", unknown_layout("set_class_net_priority", layout).c_str());
+                     "%s", unknown_layout(__func__, layout).c_str());
     REPLAYOUT_EXPECT(priority > 0, void(),
                      "set_class_net_priority: class \"%s\": %g is not above 0",
                      std::string(layout.name()).c_str(), static_cast<double>(priority));
@@ -78,28 +72,26 @@ void NetRates::set_class_net_priority(const RepLayout& layout, float priority) {
 }
 
 void NetRates::set_net_priority(NetObjectId id, float priority) {
-    REPLAYOUT_EXPECT(end().may_change_whole(id), void(), "%s",
-                     end().refusal("set_net_priority", id).c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change_whole, id);
     REPLAYOUT_EXPECT(priority > 0, void(), "%s: %g is not above 0",
-                     end().named("set_net_priority", id).c_str(), static_cast<double>(priority));
+                     end().named(__func__, id).c_str(), static_cast<double>(priority));
     server_->priorities().set(id, priority);
 }
 
 void NetRates::set_priority_distance(float distance) {
-    REPLAYOUT_EXPECT(end().may_change(), void(), "%s",
-                     end().refusal("set_priority_distance").c_str());
+    REPLAYOUT_EXPECT_MAY(void(), may_change);
     REPLAYOUT_EXPECT(distance >= 0, void(), "set_priority_distance: %g is below 0",
                      static_cast<double>(distance));
     server_->priorities().set_distance(distance);
 }
 
 OwedUpdate NetRates::owed_to(PeerId peer, NetObjectId id) const {
-    REPLAYOUT_EXPECT(end().may_read(id), OwedUpdate(), "%s", end().refusal("owed_to", id).c_str());
+    REPLAYOUT_EXPECT_MAY(OwedUpdate(), may_read, id);
     return server_->priorities().owed_to(peer, id);
 }
 
 NetBandwidth NetRates::bandwidth_of(PeerId peer) const {
-    REPLAYOUT_EXPECT(end().may_read(), NetBandwidth(), "%s", end().refusal("bandwidth_of").c_str());
+    REPLAYOUT_EXPECT_MAY(NetBandwidth(), may_read);
     const NetConnection* connection = server_->clients().find_connection(peer);
     if (connection == nullptr) {
         return {};

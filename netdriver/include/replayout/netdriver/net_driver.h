@@ -363,8 +363,8 @@ class NetDriver {
     [[nodiscard]] Status check_settings() const;
     /// What it may do now, see driver_end.h.
     [[nodiscard]] DriverEnd end() const noexcept;
-    /// `now`, or the time of the last tick if that is later.
-    [[nodiscard]] NetTime not_before_last_tick(NetTime now) const;
+    /// Takes the time, but not one before that of the last tick.
+    void advance_to(NetTime now);
     void receive_datagrams();
     void tell_of_peers();
 
