@@ -27,10 +27,19 @@ namespace replayout {
 
 class DormantChannels {
   public:
-    DormantChannels(const ObjectStore& objects, ConnectionPairs& pairs, WaitingValues& values,
-                    const RoleSender& roles, const PartNoticeSender& part_notices,
-                    ObjectChannels& channels, PacketStream& packets, CallQueue& calls,
-                    NetStats& stats);
+    /// What it works with, all of which outlives it.
+    struct Parts {
+        const ObjectStore& objects;
+        ConnectionPairs& pairs;
+        WaitingValues& values;
+        const RoleSender& roles;
+        const PartNoticeSender& part_notices;
+        ObjectChannels& channels;
+        PacketStream& packets;
+        CallQueue& calls;
+        NetStats& stats;
+    };
+    explicit DormantChannels(const Parts& parts) noexcept : parts_(parts) {}
 
     /// The object of that slot goes dormant here as soon as the client has all of it.
     void become_dormant(ObjectIndex index);
@@ -54,15 +63,7 @@ class DormantChannels {
     [[nodiscard]] bool has_torn_off_parts(ObjectIndex index) const;
     void finish_tear_off(ObjectIndex index);
 
-    const ObjectStore& objects_;
-    ConnectionPairs& pairs_;
-    WaitingValues& values_;
-    const RoleSender& roles_;
-    const PartNoticeSender& part_notices_;
-    ObjectChannels& channels_;
-    PacketStream& packets_;
-    CallQueue& calls_;
-    NetStats& stats_;
+    Parts parts_;
 };
 
 }  // namespace replayout

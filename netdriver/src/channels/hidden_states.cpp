@@ -10,49 +10,42 @@
 
 namespace replayout {
 
-HiddenStates::HiddenStates(const ObjectStore& objects, ConnectionPairs& pairs,
-                           const WaitingValues& values, SentRecords& records, PacketStream& packets,
-                           CallQueue& calls, SendContext& context, const NetConfig& config,
-                           MemoryMeters& memory)
-    : objects_(objects),
-      pairs_(pairs),
-      values_(values),
-      records_(records),
-      packets_(packets),
-      calls_(calls),
-      context_(context),
-      config_(config),
-      resource_(&memory.pairs),
+HiddenStates::HiddenStates(const Parts& parts, MemoryResource* resource)
+    : parts_(parts),
+      resource_(resource),
       states_(Allocator<std::pair<ObjectIndex, State>>(resource_)) {}
 
 bool HiddenStates::is_needed(ObjectIndex index, Version complete) const noexcept {
-    const ObjectIndex root = objects_.root_of(index);
-    return std::any_of(calls_.calls().begin(), calls_.calls().end(), [&](const OutgoingCall& call) {
-        const ObjectIndex target = slot_of(call.channel);
-        return !call.is_delivered && !call.is_for_next && objects_.root_of(target) == root &&
-               std::any_of(call.named.begin(), call.named.end(), [&](const NamedObject& named) {
-                   return named.index == index && (!named.has_version || named.version > complete);
-               });
-    });
+    const ObjectIndex root = parts_.objects.root_of(index);
+    return std::any_of(
+        parts_.calls.calls().begin(), parts_.calls.calls().end(), [&](const OutgoingCall& call) {
+            const ObjectIndex target = slot_of(call.channel);
+            return !call.is_delivered && !call.is_for_next &&
+                   parts_.objects.root_of(target) == root &&
+                   std::any_of(call.named.begin(), call.named.end(), [&](const NamedObject& named) {
+                       return named.index == index &&
+                              (!named.has_version || named.version > complete);
+                   });
+        });
 }
 
 bool HiddenStates::keep(ObjectIndex index) {
-    pairs_.grow();
+    parts_.pairs.grow();
     forget(index);
-    if (!pairs_.has_object(index) || pairs_.dormancy().dormant.test(index)) {
+    if (!parts_.pairs.has_object(index) || parts_.pairs.dormancy().dormant.test(index)) {
         return true;  // the client lacks nothing of a dormant object that it is to have
     }
-    Version complete = records_.complete_version(index);
-    if (const PairExtra* extra = pairs_.find_extra(index)) {
-        complete = extra->paused.complete_with(complete, pairs_[index].sent_version);
+    Version complete = parts_.records.complete_version(index);
+    if (const PairExtra* extra = parts_.pairs.find_extra(index)) {
+        complete = extra->paused.complete_with(complete, parts_.pairs[index].sent_version);
     }
-    const bool is_opening = channel_state(pairs_[index]) == ChannelState::OpenSent;
+    const bool is_opening = channel_state(parts_.pairs[index]) == ChannelState::OpenSent;
     if (!is_needed(index, is_opening ? 0 : complete)) {
         return true;
     }
     State state{Vector<std::byte>(Allocator<std::byte>(resource_))};
     if (!encode(index, complete, state) ||
-        bytes_ + state.block.size() > config_.reliable_waiting_bytes_max) {
+        bytes_ + state.block.size() > parts_.config.reliable_waiting_bytes_max) {
         return false;
     }
     if (!state.block.empty()) {
@@ -63,45 +56,46 @@ bool HiddenStates::keep(ObjectIndex index) {
 }
 
 bool HiddenStates::encode(ObjectIndex index, Version complete, State& state) {
-    const PairRef ref = pairs_.ref(index);
+    const PairRef ref = parts_.pairs.ref(index);
     ChangelistState& object = ref.state();
-    if (packets_.sent().has_initial(index) || is_any_initial_waiting(index)) {
-        pairs_.owe_what_is_initial(index);  // it may not arrive, or was never sent
+    if (parts_.packets.sent().has_initial(index) || is_any_initial_waiting(index)) {
+        parts_.pairs.owe_what_is_initial(index);  // it may not arrive, or was never sent
     }
-    const OwedVersions position = pairs_.position_since(ref, complete);
+    const OwedVersions position = parts_.pairs.position_since(ref, complete);
     // With values that are on their way as bunches: they may have changed since.
-    ChangeMask& owed = context_.scratch.owed;
-    object.collect_owed(position, pairs_.passing_of(index), owed);
-    const DeltaStates* deltas = pairs_.deltas_of(ref);
+    ChangeMask& owed = parts_.context.scratch.owed;
+    object.collect_owed(position, parts_.pairs.passing_of(index), owed);
+    const DeltaStates* deltas = parts_.pairs.deltas_of(ref);
     if (deltas != nullptr) {
         deltas->remove_held(object, owed);
     }
     if (!owed.any()) {
         return true;
     }
-    const ScopedValue delta_states(context_.delta_states, deltas);
-    const ScopedValue ids(context_.receiver, &values_);
-    const ScopedValue counters(context_.type_counters, nullptr);
-    const ObjectLock lock = objects_.lock(index);
-    const std::size_t byte_count = measure_block(object, position, owed, context_);
-    if (byte_count > config_.bunch_bytes_max) {
+    const ScopedValue delta_states(parts_.context.delta_states, deltas);
+    const ScopedValue ids(parts_.context.receiver, &parts_.values);
+    const ScopedValue counters(parts_.context.type_counters, nullptr);
+    const ObjectLock lock = parts_.objects.lock(index);
+    const std::size_t byte_count = measure_block(object, position, owed, parts_.context);
+    if (byte_count > parts_.config.bunch_bytes_max) {
         return false;
     }
     state.block.resize(byte_count);
     BitWriter writer({state.block.data(), state.block.size()});
-    const ScopedValue steps(context_.array_steps_left, std::numeric_limits<std::size_t>::max());
-    const SendResult result = send_properties(object, position, owed, writer, context_);
+    const ScopedValue steps(parts_.context.array_steps_left,
+                            std::numeric_limits<std::size_t>::max());
+    const SendResult result = send_properties(object, position, owed, writer, parts_.context);
     state.block.resize(result == SendResult::Whole ? writer.byte_count() : 0);
-    state.array_steps = context_.scratch.array_steps;
+    state.array_steps = parts_.context.scratch.array_steps;
     return true;
 }
 
 bool HiddenStates::is_any_initial_waiting(ObjectIndex index) const {
-    const PairExtra* const extra = pairs_.find_extra(index);
+    const PairExtra* const extra = parts_.pairs.find_extra(index);
     bool is_any = false;
     if (extra != nullptr) {
         extra->paused.for_each_waiting([&](const PausedValues::Entry& value) {
-            is_any = is_any || values_.is_initial_value(index, value);
+            is_any = is_any || parts_.values.is_initial_value(index, value);
         });
     }
     return is_any;
@@ -110,21 +104,21 @@ bool HiddenStates::is_any_initial_waiting(ObjectIndex index) const {
 SendOutcome HiddenStates::write_with_open(ObjectIndex index) {
     const State* const state = find(index);
     // What else is under way on the channel comes after the block, and is older.
-    const bool is_open_alone = bunch_count(pairs_[index]) == 1;
+    const bool is_open_alone = bunch_count(parts_.pairs[index]) == 1;
     if (state == nullptr || !is_open_alone ||
-        objects_.at(index)->changelist_state().layout().has_delta_structs()) {
+        parts_.objects.at(index)->changelist_state().layout().has_delta_structs()) {
         return SendOutcome::Done;
     }
     for (const bool is_fresh_packet : {false, true}) {
         if (is_fresh_packet) {
-            packets_.flush_full_before(index);
+            parts_.packets.flush_full_before(index);
         }
-        if (!packets_.can_write()) {
+        if (!parts_.packets.can_write()) {
             return SendOutcome::NoRoom;
         }
-        PacketBuilder& builder = packets_.builder();
+        PacketBuilder& builder = parts_.packets.builder();
         if (state->array_steps <= builder.array_steps_left() &&
-            builder.add_block(channel_of(index), block_has_length(pairs_[index]),
+            builder.add_block(channel_of(index), block_has_length(parts_.pairs[index]),
                               {state->block.data(), state->block.size()})) {
             builder.spend_array_steps(state->array_steps);
             return SendOutcome::Done;
@@ -134,9 +128,9 @@ SendOutcome HiddenStates::write_with_open(ObjectIndex index) {
 }
 
 bool HiddenStates::is_at_rest(ObjectIndex index) const noexcept {
-    switch (channel_state(pairs_[index])) {
+    switch (channel_state(parts_.pairs[index])) {
         case ChannelState::Open:
-            return bunch_count(pairs_[index]) == 0;
+            return bunch_count(parts_.pairs[index]) == 0;
         case ChannelState::Closed:
             return true;  // the object is dormant, so all that was sent of it has arrived
         default:
@@ -150,19 +144,19 @@ const HiddenStates::State* HiddenStates::find(ObjectIndex index) const noexcept 
 }
 
 void HiddenStates::send_ahead(ObjectIndex index) {
-    REPLAYOUT_ASSERT(is_at_rest(index) && channel_state(pairs_[index]) == ChannelState::Open);
+    REPLAYOUT_ASSERT(is_at_rest(index) && channel_state(parts_.pairs[index]) == ChannelState::Open);
     const Vector<std::byte>& block = states_.at(index).block;
-    const std::uint32_t fragments = packets_.reliable().fragment_count(block.size());
+    const std::uint32_t fragments = parts_.packets.reliable().fragment_count(block.size());
     if (fragments + 1 >= bunch_count_max ||
-        !packets_.reliable().has_room_behind_unsent(PacketUse::Values, block.size())) {
+        !parts_.packets.reliable().has_room_behind_unsent(PacketUse::Values, block.size())) {
         return;
     }
-    PairExtra& extra = pairs_.extra_of(index);
+    PairExtra& extra = parts_.pairs.extra_of(index);
     BunchHeader header;
     header.channel = channel_of(index);
-    const std::uint32_t count =
-        queue_bunch(packets_.reliable(), pairs_.edit(index), header, extra.next_sequence,
-                    {block.data(), block.size()}, {BunchTag::Kind::HiddenState, index, 0});
+    const std::uint32_t count = queue_bunch(
+        parts_.packets.reliable(), parts_.pairs.edit(index), header, extra.next_sequence,
+        {block.data(), block.size()}, {BunchTag::Kind::HiddenState, index, 0});
     extra.next_sequence = static_cast<std::uint16_t>(extra.next_sequence + count);
     forget(index);
 }

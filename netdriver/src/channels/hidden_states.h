@@ -43,9 +43,18 @@ class HiddenStates {
     };
 
     /// `config` outlives this.
-    HiddenStates(const ObjectStore& objects, ConnectionPairs& pairs, const WaitingValues& values,
-                 SentRecords& records, PacketStream& packets, CallQueue& calls,
-                 SendContext& context, const NetConfig& config, MemoryMeters& memory);
+    /// What it works with, all of which outlives it.
+    struct Parts {
+        const ObjectStore& objects;
+        ConnectionPairs& pairs;
+        const WaitingValues& values;
+        SentRecords& records;
+        PacketStream& packets;
+        CallQueue& calls;
+        SendContext& context;
+        const NetConfig& config;
+    };
+    HiddenStates(const Parts& parts, MemoryResource* resource);
 
     /// Keeps what calls need of the object, as of now. False, and nothing is kept: it is larger
     /// than bunch_bytes_max, or all that is kept would exceed reliable_waiting_bytes_max.
@@ -71,14 +80,7 @@ class HiddenStates {
     /// Encodes what the client may lack. False: it exceeds bunch_bytes_max.
     [[nodiscard]] bool encode(ObjectIndex index, Version complete, State& state);
 
-    const ObjectStore& objects_;
-    ConnectionPairs& pairs_;
-    const WaitingValues& values_;
-    SentRecords& records_;
-    PacketStream& packets_;
-    CallQueue& calls_;
-    SendContext& context_;
-    const NetConfig& config_;
+    Parts parts_;
     MemoryResource* resource_;
     FlatMap<ObjectIndex, State> states_;  // by object index
     std::size_t bytes_ = 0;               // of all blocks

@@ -5,16 +5,8 @@
 
 namespace replayout {
 
-LeavingChannels::LeavingChannels(const ObjectStore& objects, ConnectionPairs& pairs,
-                                 ObjectChannels& channels, CallQueue& calls,
-                                 HiddenStates& hidden_states, const NetConfig& config,
-                                 NetStats& stats, MemoryMeters& memory)
-    : objects_(objects),
-      pairs_(pairs),
-      channels_(channels),
-      calls_(calls),
-      hidden_states_(hidden_states),
-      stats_(stats),
+LeavingChannels::LeavingChannels(const Parts& parts, const NetConfig& config, MemoryMeters& memory)
+    : parts_(parts),
       timeout_ms_(config.close_waits_for_calls_ms),
       leaving_(Allocator<std::pair<ObjectIndex, Leaving>>(&memory.pairs)),
       waiting_(&memory.scratch),
@@ -23,69 +15,69 @@ LeavingChannels::LeavingChannels(const ObjectStore& objects, ConnectionPairs& pa
       returned_(Allocator<ObjectIndex>(&memory.scratch)) {}
 
 bool LeavingChannels::must_wait(ObjectIndex index) const noexcept {
-    return !calls_.is_idle() && pairs_.has_object(index) &&
-           calls_.reliable_count(channel_of(index)) > 0;
+    return !parts_.calls.is_idle() && parts_.pairs.has_object(index) &&
+           parts_.calls.reliable_count(channel_of(index)) > 0;
 }
 
 void LeavingChannels::leave(ObjectIndex index, ChannelCloseReason reason) {
-    pairs_.grow();
+    parts_.pairs.grow();
     const bool was_leaving = is_leaving(index);
-    if (was_leaving || pairs_.has_object(index)) {
+    if (was_leaving || parts_.pairs.has_object(index)) {
         if (reason != ChannelCloseReason::Relevancy) {
-            channels_.note_closing_name(index);
+            parts_.channels.note_closing_name(index);
         }
         forget_return(index);
         Leaving& leaving = leaving_[index];
-        leaving.since = was_leaving ? leaving.since : calls_.now();
+        leaving.since = was_leaving ? leaving.since : parts_.calls.now();
         leaving.reason = reason;
-        pairs_.dormancy().leaving.insert(index);
-        (void)pairs_.edit(index);  // it is in no bundle any more
-        if (!pairs_.dormancy().frozen.test(index)) {
-            pairs_.pending().set(index);  // whatever its calls wait for is sent
+        parts_.pairs.dormancy().leaving.insert(index);
+        (void)parts_.pairs.edit(index);  // it is in no bundle any more
+        if (!parts_.pairs.dormancy().frozen.test(index)) {
+            parts_.pairs.pending().set(index);  // whatever its calls wait for is sent
         }
     } else {
-        channels_.close_object(index, reason);
-        pairs_.pending().clear(index);
+        parts_.channels.close_object(index, reason);
+        parts_.pairs.pending().clear(index);
     }
-    pairs_.dormancy().irrelevant.insert(index);
+    parts_.pairs.dormancy().irrelevant.insert(index);
 }
 
 bool LeavingChannels::leave_hidden(ObjectIndex index) {
-    const bool is_kept = hidden_states_.keep(index);
-    if (pairs_.has_object(index)) {
-        pairs_.dormancy().frozen.insert(index);
-        channels_.stop_incoming_calls(index);
+    const bool is_kept = parts_.hidden_states.keep(index);
+    if (parts_.pairs.has_object(index)) {
+        parts_.pairs.dormancy().frozen.insert(index);
+        parts_.channels.stop_incoming_calls(index);
     }
     leave(index, ChannelCloseReason::Relevancy);
-    pairs_.pending().clear(index);
+    parts_.pairs.pending().clear(index);
     return is_kept;
 }
 
 void LeavingChannels::return_later(ObjectIndex index) {
     REPLAYOUT_ASSERT(is_leaving(index));
-    pairs_.dormancy().returning.insert(index);
+    parts_.pairs.dormancy().returning.insert(index);
 }
 
 void LeavingChannels::forget_return(ObjectIndex index) {
-    if (pairs_.dormancy().returning.test(index)) {
-        pairs_.dormancy().returning.clear(index);
-        stats_.calls_dropped += calls_.drop_next(channel_of(index));
+    if (parts_.pairs.dormancy().returning.test(index)) {
+        parts_.pairs.dormancy().returning.clear(index);
+        parts_.stats.calls_dropped += parts_.calls.drop_next(channel_of(index));
     }
 }
 
 void LeavingChannels::forget(ObjectIndex index) {
     if (is_leaving(index)) {
         forget_return(index);
-        hidden_states_.forget(index);
-        pairs_.dormancy().leaving.erase(index);
-        pairs_.dormancy().frozen.erase(index);
+        parts_.hidden_states.forget(index);
+        parts_.pairs.dormancy().leaving.erase(index);
+        parts_.pairs.dormancy().frozen.erase(index);
         leaving_.erase(index);
     }
 }
 
 ObjectIndex LeavingChannels::top_of(ObjectIndex index) const noexcept {
-    while (objects_.is_part(index) && is_leaving(objects_.at(index)->family().outer)) {
-        index = objects_.at(index)->family().outer;
+    while (parts_.objects.is_part(index) && is_leaving(parts_.objects.at(index)->family().outer)) {
+        index = parts_.objects.at(index)->family().outer;
     }
     return index;
 }
@@ -96,7 +88,7 @@ std::span<const LeavingChannels::DroppedCalls> LeavingChannels::close_ready() {
     if (leaving_.empty()) {
         return {};
     }
-    for (const OutgoingCall& call : calls_.calls()) {
+    for (const OutgoingCall& call : parts_.calls.calls()) {
         const ObjectIndex index = slot_of(call.channel);
         if (call.is_reliable && !call.is_for_next && is_leaving(index)) {
             waiting_.insert(top_of(index));
@@ -105,7 +97,7 @@ std::span<const LeavingChannels::DroppedCalls> LeavingChannels::close_ready() {
     ready_.clear();
     for (const auto& [index, leaving] : leaving_) {
         const ObjectIndex top = top_of(index);
-        const bool is_over = calls_.now() >= leaving.since.plus_milliseconds(timeout_ms_);
+        const bool is_over = parts_.calls.now() >= leaving.since.plus_milliseconds(timeout_ms_);
         if (is_over || !waiting_.test(top)) {
             waiting_.erase(top);
             ready_.push_back(top);
@@ -130,7 +122,7 @@ std::span<const LeavingChannels::DroppedCalls> LeavingChannels::close_now(Object
 }
 
 void LeavingChannels::close_family(ObjectIndex index) {
-    objects_.for_each_part(index, [&](ObjectIndex part) {
+    parts_.objects.for_each_part(index, [&](ObjectIndex part) {
         if (is_leaving(part)) {
             close_family(part);
         }
@@ -138,15 +130,15 @@ void LeavingChannels::close_family(ObjectIndex index) {
     const auto leaving = leaving_.find(index);
     const ChannelCloseReason reason = leaving->second.reason;
     leaving_.erase(leaving);
-    if (const std::uint32_t count = calls_.reliable_count(channel_of(index))) {
+    if (const std::uint32_t count = parts_.calls.reliable_count(channel_of(index))) {
         dropped_.push_back({index, count});
     }
-    if (pairs_.dormancy().returning.test(index)) {
+    if (parts_.pairs.dormancy().returning.test(index)) {
         returned_.push_back(index);
     }
-    hidden_states_.forget(index);
-    channels_.close_object(index, reason);
-    pairs_.pending().clear(index);
+    parts_.hidden_states.forget(index);
+    parts_.channels.close_object(index, reason);
+    parts_.pairs.pending().clear(index);
 }
 
 }  // namespace replayout

@@ -39,9 +39,16 @@ class LeavingChannels {
         std::uint32_t count = 0;
     };
 
-    LeavingChannels(const ObjectStore& objects, ConnectionPairs& pairs, ObjectChannels& channels,
-                    CallQueue& calls, HiddenStates& hidden_states, const NetConfig& config,
-                    NetStats& stats, MemoryMeters& memory);
+    /// What it works with, all of which outlives it.
+    struct Parts {
+        const ObjectStore& objects;
+        ConnectionPairs& pairs;
+        ObjectChannels& channels;
+        CallQueue& calls;
+        HiddenStates& hidden_states;
+        NetStats& stats;
+    };
+    LeavingChannels(const Parts& parts, const NetConfig& config, MemoryMeters& memory);
 
     /// The client has the object, or is being sent it, and reliable calls of it are on their way.
     /// O(calls).
@@ -79,19 +86,14 @@ class LeavingChannels {
     };
 
     [[nodiscard]] bool is_leaving(ObjectIndex index) const noexcept {
-        return pairs_.dormancy().leaving.test(index);
+        return parts_.pairs.dormancy().leaving.test(index);
     }
     /// The outermost of its family that leaves with it.
     [[nodiscard]] ObjectIndex top_of(ObjectIndex index) const noexcept;
     /// All that leaves with it, inner before outer.
     void close_family(ObjectIndex index);
 
-    const ObjectStore& objects_;
-    ConnectionPairs& pairs_;
-    ObjectChannels& channels_;
-    CallQueue& calls_;
-    HiddenStates& hidden_states_;
-    NetStats& stats_;
+    Parts parts_;
     std::uint32_t timeout_ms_;
     FlatMap<ObjectIndex, Leaving> leaving_;  // by object index
     BitRow waiting_;                         // scratch: of the outermost, those that wait

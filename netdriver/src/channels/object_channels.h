@@ -39,10 +39,21 @@ enum class CallableState : std::uint8_t {
 
 class ObjectChannels {
   public:
-    ObjectChannels(const ObjectStore& objects, ConnectionPairs& pairs, WaitingValues& values,
-                   RoleSender& roles, PartNoticeSender& part_notices, ClosingNames& closing_names,
-                   PacketStream& packets, CallQueue& calls, IncomingCalls& incoming_calls,
-                   NetStats& stats, PeerId peer, MemoryMeters& memory);
+    /// What it works with, all of which outlives it.
+    struct Parts {
+        const ObjectStore& objects;
+        ConnectionPairs& pairs;
+        WaitingValues& values;
+        RoleSender& roles;
+        PartNoticeSender& part_notices;
+        ClosingNames& closing_names;
+        PacketStream& packets;
+        CallQueue& calls;
+        IncomingCalls& incoming_calls;
+        NetStats& stats;
+        PeerId peer;
+    };
+    ObjectChannels(const Parts& parts, MemoryResource* resource);
 
     /// Opens the channel of the object, with parts of it as far as the packet has room for them.
     /// Where its outer must come first, that is opened; Done, and the object's is still closed. So
@@ -84,7 +95,7 @@ class ObjectChannels {
     /// The object is hidden, and its role for the client changes. If its channel opens once more
     /// for calls, its open says what the role was before.
     void freeze_role(ObjectIndex index, const ObjectOwnership& before) {
-        frozen_roles_.try_emplace(index, before.role_of(peer_));
+        frozen_roles_.try_emplace(index, before.role_of(parts_.peer));
     }
     [[nodiscard]] CallableState callable(ChannelIndex channel) const noexcept;
     /// No close is under way.
@@ -100,7 +111,7 @@ class ObjectChannels {
     void begin(ObjectIndex index);
     [[nodiscard]] OpenPayload open_payload_of(ObjectIndex index) const noexcept;
     [[nodiscard]] bool is_held_back(const OpenPayload& payload) const noexcept {
-        return !packets_.reliable().has_room_for(PacketUse::Objects, payload.bytes().size());
+        return !parts_.packets.reliable().has_room_for(PacketUse::Objects, payload.bytes().size());
     }
     /// Opens parts of an object behind it, as far as the packet has room for them.
     void open_parts(ObjectIndex index);
@@ -117,17 +128,7 @@ class ObjectChannels {
     /// False: the channel is free.
     [[nodiscard]] bool finish_dormant_close(ObjectIndex index);
 
-    const ObjectStore& objects_;
-    ConnectionPairs& pairs_;
-    WaitingValues& values_;
-    RoleSender& roles_;
-    PartNoticeSender& part_notices_;
-    ClosingNames& closing_names_;
-    PacketStream& packets_;
-    CallQueue& calls_;
-    IncomingCalls& incoming_calls_;
-    NetStats& stats_;
-    PeerId peer_;
+    Parts parts_;
     FlatMap<ObjectIndex, RemovedObject> removed_;    // by object index
     FlatMap<ObjectIndex, ObjectRole> frozen_roles_;  // as at the hide, if they changed since
     std::uint32_t closing_count_ = 0;

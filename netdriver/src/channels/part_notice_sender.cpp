@@ -9,18 +9,11 @@
 
 namespace replayout {
 
-PartNoticeSender::PartNoticeSender(const ObjectStore& objects, ConnectionPairs& pairs,
-                                   PacketStream& packets, const ClosingNames& closing_names,
-                                   const NetConfig& config, MemoryMeters& memory)
-    : objects_(objects),
-      pairs_(pairs),
-      packets_(packets),
-      closing_names_(closing_names),
-      config_(config),
-      notices_(&memory.pairs) {}
+PartNoticeSender::PartNoticeSender(const Parts& parts, MemoryResource* resource)
+    : parts_(parts), notices_(resource) {}
 
 void PartNoticeSender::object_opened(ObjectIndex index) {
-    if (objects_.destroyed_parts_of(index) != nullptr) {
+    if (parts_.objects.destroyed_parts_of(index) != nullptr) {
         notices_.add(index, 0);
     }
 }
@@ -28,22 +21,22 @@ void PartNoticeSender::object_opened(ObjectIndex index) {
 bool PartNoticeSender::is_idle() const noexcept {
     return std::all_of(notices_.entries().begin(), notices_.entries().end(),
                        [&](const auto& notice) {
-                           return channel_state(pairs_[notice.first]) == ChannelState::Closed;
+                           return channel_state(parts_.pairs[notice.first]) == ChannelState::Closed;
                        });
 }
 
 void PartNoticeSender::send_part_notices() {
     std::array<std::byte, PacketBuilder::packet_bytes_limit> message;
-    const auto room = std::span(message).first(fragment_bytes(config_.packet_bytes_max));
+    const auto room = std::span(message).first(fragment_bytes(parts_.config.packet_bytes_max));
     PartNotices::Map& entries = notices_.entries();
     for (auto entry = entries.begin(); entry != entries.end();) {
         const ObjectIndex index = entry->first;
-        const DestroyedNames* names = objects_.destroyed_parts_of(index);
+        const DestroyedNames* names = parts_.objects.destroyed_parts_of(index);
         PartNotices::Entry& notice = entry->second;
-        const ChannelState channel = channel_state(pairs_[index]);
+        const ChannelState channel = channel_state(parts_.pairs[index]);
         const bool has_channel =
             (channel == ChannelState::OpenSent || channel == ChannelState::Open) &&
-            !pairs_.dormancy().frozen.test(index);
+            !parts_.pairs.dormancy().frozen.test(index);
         const bool is_told = names == nullptr || notice.next >= names->count();
         if (is_told && notice.under_way_count == 0) {
             entry = entries.erase(entry);
@@ -51,23 +44,23 @@ void PartNoticeSender::send_part_notices() {
         }
         // One bunch is left for the close.
         if (is_told || !has_channel || notice.under_way_count >= PartNotices::under_way_max ||
-            bunch_count(pairs_[index]) + 1 >= bunch_count_max) {
+            bunch_count(parts_.pairs[index]) + 1 >= bunch_count_max) {
             ++entry;
             continue;
         }
         // A part of this name that is going there for another reason, out of sight say, goes first:
         // a client passes over the name of what it is shown.
         const auto is_next_free = [&] {
-            const NetGUID outer = objects_.at(index)->guid();
-            return notice.next < names->count() &&
-                   !closing_names_.contains(stable_name_key(outer, names->at(notice.next).name));
+            const NetGUID outer = parts_.objects.at(index)->guid();
+            return notice.next < names->count() && !parts_.closing_names.contains(stable_name_key(
+                                                       outer, names->at(notice.next).name));
         };
         if (!is_next_free()) {
             ++entry;
             continue;
         }
-        if (!packets_.can_write(PacketUse::Messages) ||
-            !packets_.reliable().has_room_for(PacketUse::Messages, room.size())) {
+        if (!parts_.packets.can_write(PacketUse::Messages) ||
+            !parts_.packets.reliable().has_room_for(PacketUse::Messages, room.size())) {
             return;
         }
         BitWriter writer(room);
@@ -80,11 +73,11 @@ void PartNoticeSender::send_part_notices() {
         BunchHeader header;
         header.channel = channel_of(index);
         header.is_message = true;
-        const std::uint16_t sequence = pairs_.extra_of(index).take_message_sequence();
-        queue_bunch(packets_.reliable(), pairs_.edit(index), header, sequence, writer.bytes(),
-                    {BunchTag::Kind::PartsDestroyed, index, sequence});
+        const std::uint16_t sequence = parts_.pairs.extra_of(index).take_message_sequence();
+        queue_bunch(parts_.packets.reliable(), parts_.pairs.edit(index), header, sequence,
+                    writer.bytes(), {BunchTag::Kind::PartsDestroyed, index, sequence});
         ++notice.under_way_count;
-        (void)packets_.write_unsent_bunches();
+        (void)parts_.packets.write_unsent_bunches();
     }
 }
 

@@ -18,9 +18,15 @@ namespace replayout {
 
 class PartNoticeSender {
   public:
-    PartNoticeSender(const ObjectStore& objects, ConnectionPairs& pairs, PacketStream& packets,
-                     const ClosingNames& closing_names, const NetConfig& config,
-                     MemoryMeters& memory);
+    /// What it works with, all of which outlives it.
+    struct Parts {
+        const ObjectStore& objects;
+        ConnectionPairs& pairs;
+        PacketStream& packets;
+        const ClosingNames& closing_names;
+        const NetConfig& config;
+    };
+    PartNoticeSender(const Parts& parts, MemoryResource* resource);
 
     /// The names from `place` on, of the destroyed parts of an outer that the client has, are to be
     /// told.
@@ -45,11 +51,7 @@ class PartNoticeSender {
     [[nodiscard]] bool is_idle() const noexcept;
 
   private:
-    const ObjectStore& objects_;
-    ConnectionPairs& pairs_;
-    PacketStream& packets_;
-    const ClosingNames& closing_names_;
-    const NetConfig& config_;
+    Parts parts_;
     PartNotices notices_;
 };
 
