@@ -105,7 +105,6 @@ class ServerClients {
     void tell_world();
 
     [[nodiscard]] ServerHost& host() noexcept { return host_; }
-    [[nodiscard]] const ServerHost& host() const noexcept { return host_; }
     /// By layout number; empty: nobody counts.
     [[nodiscard]] std::span<TypeCounters> type_counters() noexcept {
         return {type_counters_.data(), type_counters_.size()};

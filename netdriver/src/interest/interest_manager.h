@@ -54,7 +54,6 @@ class InterestManager {
 
     /// Also of parts, who have no rule.
     [[nodiscard]] GroupTable& groups() noexcept { return groups_; }
-    [[nodiscard]] const GroupTable& groups() const noexcept { return groups_; }
 
     /// The client is the object's owner now, or was.
     void owner_changed(ClientInterest& client, ObjectIndex index);

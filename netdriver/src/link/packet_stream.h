@@ -63,10 +63,8 @@ class PacketStream final {
     [[nodiscard]] BandwidthShares& bandwidth() noexcept { return bandwidth_; }
     [[nodiscard]] const BandwidthShares& bandwidth() const noexcept { return bandwidth_; }
     [[nodiscard]] CallTurns& turns() noexcept { return turns_; }
-    [[nodiscard]] const CallTurns& turns() const noexcept { return turns_; }
     /// The opens in the open packet.
     [[nodiscard]] CarriedOpens& opens() noexcept { return opens_; }
-    [[nodiscard]] const CarriedOpens& opens() const noexcept { return opens_; }
     /// The packet that blocks are written to. Requires can_write().
     [[nodiscard]] PacketBuilder& builder() noexcept { return builder_; }
 

@@ -69,7 +69,6 @@ class PacketWindow {
 
     /// The cost of resolving all that is under way.
     [[nodiscard]] FateCost& fate_cost() noexcept { return fate_cost_; }
-    [[nodiscard]] const FateCost& fate_cost() const noexcept { return fate_cost_; }
     /// The packets that may be sent without arriving.
     [[nodiscard]] ArrivalCredit& credit() noexcept { return credit_; }
 

@@ -62,7 +62,6 @@ class SentPackets final : private PacketNotifyHandler {
     [[nodiscard]] const PacketNotify& notify() const noexcept { return notify_; }
     /// How many packets may be under way.
     [[nodiscard]] PacketWindow& window() noexcept { return window_; }
-    [[nodiscard]] const PacketWindow& window() const noexcept { return window_; }
     /// Packets belong to another session from now on. Requires that nothing was received.
     void set_session(std::uint16_t session) noexcept { notify_.set_session(session); }
     /// Gives back room for what packets carried, see KeptRoom.

@@ -73,25 +73,16 @@ class ReplicationServer {
     [[nodiscard]] const ObjectStore& objects() const noexcept { return objects_.store; }
     [[nodiscard]] const LayoutTable& layouts() const noexcept { return environment_.layouts; }
     [[nodiscard]] ServerClients& clients() noexcept { return clients_; }
-    [[nodiscard]] const ServerClients& clients() const noexcept { return clients_; }
     [[nodiscard]] CompareStage& compare() noexcept { return compare_; }
-    [[nodiscard]] const CompareStage& compare() const noexcept { return compare_; }
     [[nodiscard]] Priorities& priorities() noexcept { return priorities_; }
-    [[nodiscard]] const Priorities& priorities() const noexcept { return priorities_; }
     [[nodiscard]] Dormancy& dormancy() noexcept { return dormancy_; }
-    [[nodiscard]] const Dormancy& dormancy() const noexcept { return dormancy_; }
     [[nodiscard]] Relevancy& relevancy() noexcept { return relevancy_; }
-    [[nodiscard]] const Relevancy& relevancy() const noexcept { return relevancy_; }
     [[nodiscard]] Ownership& ownership() noexcept { return ownership_; }
     [[nodiscard]] ObjectProperties& properties() noexcept { return properties_; }
-    [[nodiscard]] const ObjectProperties& properties() const noexcept { return properties_; }
     [[nodiscard]] DestructionNotices& notices() noexcept { return notices_; }
     [[nodiscard]] ObjectLives& lives() noexcept { return lives_; }
-    [[nodiscard]] const ObjectLives& lives() const noexcept { return lives_; }
     [[nodiscard]] ServerCalls& calls() noexcept { return calls_; }
-    [[nodiscard]] const ServerCalls& calls() const noexcept { return calls_; }
     [[nodiscard]] ServerRecording& recording() noexcept { return recording_; }
-    [[nodiscard]] const ServerRecording& recording() const noexcept { return recording_; }
 
     /// Adds up NetStats. Call it before anybody reads them.
     void collect_stats() noexcept { lanes_.collect_stats(); }

@@ -48,7 +48,6 @@ class ServerCalls {
                                                            std::string_view function);
     /// Runs calls, also those of clients.
     [[nodiscard]] CallRunner& runner() noexcept { return runner_; }
-    [[nodiscard]] const CallRunner& runner() const noexcept { return runner_; }
 
   private:
     /// Null: the world has none.
