@@ -4,38 +4,18 @@
 #include <replayout/netdriver/replay_error.h>
 #include <replayout/reflection/diagnostics.h>
 
+#include <array>
+
 namespace replayout {
 
 std::string_view to_string(ReplayError error) noexcept {
-    switch (error) {
-        case ReplayError::None:
-            return "none";
-        case ReplayError::WriteFailed:
-            return "write failed";
-        case ReplayError::ConnectionEnded:
-            return "connection ended";
-        case ReplayError::ReadFailed:
-            return "read failed";
-        case ReplayError::NotAReplay:
-            return "not a replay";
-        case ReplayError::UnknownVersion:
-            return "unknown version";
-        case ReplayError::WireVersion:
-            return "wire version";
-        case ReplayError::LayoutMismatch:
-            return "layout mismatch";
-        case ReplayError::Empty:
-            return "empty";
-        case ReplayError::Corrupt:
-            return "corrupt";
-        case ReplayError::Refused:
-            return "refused";
-        case ReplayError::TooLong:
-            return "too long";
-        case ReplayError::Misused:
-            return "misused";
-    }
-    return "unknown";
+    static constexpr auto texts = std::to_array<std::string_view>(
+        {"none", "write failed", "connection ended", "read failed", "not a replay",
+         "unknown version", "wire version", "layout mismatch", "empty", "corrupt", "refused",
+         "too long", "misused"});
+    static_assert(texts.size() == static_cast<std::size_t>(ReplayError::Misused) + 1);
+    const auto index = static_cast<std::size_t>(error);
+    return index < texts.size() ? texts[index] : "unknown";
 }
 
 namespace {

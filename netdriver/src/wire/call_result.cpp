@@ -1,36 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/netdriver/calls.h>
 
+#include <array>
+
 namespace replayout {
 
 std::string_view to_string(CallResult result) noexcept {
-    switch (result) {
-        case CallResult::Ran:
-            return "ran";
-        case CallResult::Sent:
-            return "sent";
-        case CallResult::Queued:
-            return "queued";
-        case CallResult::NotOwned:
-            return "not owned";
-        case CallResult::NoChannel:
-            return "no channel";
-        case CallResult::UnknownFunction:
-            return "unknown function";
-        case CallResult::NoSuchVersion:
-            return "no such version";
-        case CallResult::Misused:
-            return "misused";
-        case CallResult::ValueOverLimit:
-            return "value over limit";
-        case CallResult::SerializeFailed:
-            return "serialize failed";
-        case CallResult::TooLarge:
-            return "too large";
-        case CallResult::Full:
-            return "full";
-    }
-    return "unknown";
+    static constexpr auto texts = std::to_array<std::string_view>(
+        {"ran", "sent", "queued", "not owned", "no channel", "unknown function", "no such version",
+         "value over limit", "serialize failed", "too large", "full", "misused"});
+    static_assert(texts.size() == static_cast<std::size_t>(CallResult::Misused) + 1);
+    const auto index = static_cast<std::size_t>(result);
+    return index < texts.size() ? texts[index] : "unknown";
 }
 
 }  // namespace replayout
