@@ -90,17 +90,6 @@ constexpr double step_rounding = 1e-9;
     return text;
 }
 
-[[nodiscard]] std::string vector_text(std::uint32_t steps_per_unit) {
-    switch (steps_per_unit) {
-        case 1:
-            return "whole units";
-        case 10:
-            return "tenths";
-        default:
-            return "hundredths";
-    }
-}
-
 }  // namespace
 
 Quantisation Quantisation::vector_steps(std::uint32_t steps_per_unit) noexcept {
@@ -188,7 +177,9 @@ std::string to_string(const Quantisation& quantisation) {
         case QuantisationForm::None:
             return {};
         case QuantisationForm::VectorSteps:
-            return vector_text(quantisation.steps_per_unit);
+            return quantisation.steps_per_unit == 1    ? "whole units"
+                   : quantisation.steps_per_unit == 10 ? "tenths"
+                                                       : "hundredths";
         case QuantisationForm::NormalVector:
             return "normal vector";
         case QuantisationForm::Angles:

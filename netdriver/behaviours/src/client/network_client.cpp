@@ -102,12 +102,7 @@ bool NetworkClient::is_spawn_finished() const noexcept {
 // Updates.
 
 void NetworkClient::early_update(NetTime now) {
-    REPLAYOUT_EXPECT(
-        is_started_, void(),
-        "early_update: the client was never connected: call connect() before, and look at "
-        "its Status");
-    REPLAYOUT_EXPECT(!is_updating_, void(),
-                     "early_update: called from within a callback; do it after the update");
+    REPLAYOUT_EXPECT_UPDATE(is_started_, "the client was never connected: call connect()");
     const detail::UpdateScope updating(is_updating_);
     parts_->now = now;
     driver_.tick_dispatch(now);
@@ -121,12 +116,7 @@ void NetworkClient::early_update(NetTime now) {
 }
 
 void NetworkClient::late_update(NetTime now) {
-    REPLAYOUT_EXPECT(
-        is_started_, void(),
-        "late_update: the client was never connected: call connect() before, and look at "
-        "its Status");
-    REPLAYOUT_EXPECT(!is_updating_, void(),
-                     "late_update: called from within a callback; do it after the update");
+    REPLAYOUT_EXPECT_UPDATE(is_started_, "the client was never connected: call connect()");
     const detail::UpdateScope updating(is_updating_);
     parts_->now = now;
     parts_->objects.settle();

@@ -35,3 +35,10 @@ class UpdateScope {
 }  // namespace detail
 
 }  // namespace replayout
+
+/// Refuses an update of an end that has not begun, for the reason `why`, or within another update.
+/// The function that it stands in names itself.
+#define REPLAYOUT_EXPECT_UPDATE(has_begun, why)                                                  \
+    REPLAYOUT_EXPECT(has_begun, void(), "%s: %s before, and look at its Status", __func__, why); \
+    REPLAYOUT_EXPECT(!is_updating_, void(),                                                      \
+                     "%s: called from within a callback; do it after the update", __func__)

@@ -42,12 +42,7 @@ Status NetworkServer::listen() {
 }
 
 void NetworkServer::early_update(NetTime now) {
-    REPLAYOUT_EXPECT(
-        is_listening_, void(),
-        "early_update: the server does not listen: call listen() before, and look at its "
-        "Status");
-    REPLAYOUT_EXPECT(!is_updating_, void(),
-                     "early_update: called from within a callback; do it after the update");
+    REPLAYOUT_EXPECT_UPDATE(is_listening_, "the server does not listen: call listen()");
     const detail::UpdateScope updating(is_updating_);
     now_ = now;
     driver_.tick_dispatch(now);
@@ -55,12 +50,7 @@ void NetworkServer::early_update(NetTime now) {
 }
 
 void NetworkServer::late_update(NetTime now) {
-    REPLAYOUT_EXPECT(
-        is_listening_, void(),
-        "late_update: the server does not listen: call listen() before, and look at its "
-        "Status");
-    REPLAYOUT_EXPECT(!is_updating_, void(),
-                     "late_update: called from within a callback; do it after the update");
+    REPLAYOUT_EXPECT_UPDATE(is_listening_, "the server does not listen: call listen()");
     const detail::UpdateScope updating(is_updating_);
     now_ = now;
     ++parts_->flush_number;
@@ -223,21 +213,12 @@ bool NetworkServer::replace_player_for_connection(NetworkConnection& connection,
     }
     authority.set_owner(player, connection);
     authority.set_player(connection, &player);
-    if (previous == nullptr) {
-        return true;
-    }
-    switch (options) {
-        case ReplacePlayerOptions::KeepAuthority:
-            break;
-        case ReplacePlayerOptions::KeepActive:
-            authority.clear_owner(*previous);
-            break;
-        case ReplacePlayerOptions::Unspawn:
-            unspawn(*previous);
-            break;
-        case ReplacePlayerOptions::Destroy:
-            destroy(*previous);
-            break;
+    if (is_released) {
+        authority.clear_owner(*previous);
+    } else if (previous != nullptr && options == ReplacePlayerOptions::Unspawn) {
+        unspawn(*previous);
+    } else if (previous != nullptr && options == ReplacePlayerOptions::Destroy) {
+        destroy(*previous);
     }
     return true;
 }
@@ -255,20 +236,15 @@ bool NetworkServer::remove_player_for_connection(NetworkConnection& connection,
         return false;
     }
     Authority& authority = parts_->authority;
-    switch (options) {
-        case RemovePlayerOptions::KeepActive:
-            if (!authority.tell_last_owner(*player)) {
-                return false;
-            }
-            authority.set_player(connection, nullptr);
-            authority.clear_owner(*player);
-            break;
-        case RemovePlayerOptions::Unspawn:
-            unspawn(*player);
-            break;
-        case RemovePlayerOptions::Destroy:
-            destroy(*player);
-            break;
+    if (options == RemovePlayerOptions::Unspawn) {
+        unspawn(*player);
+    } else if (options == RemovePlayerOptions::Destroy) {
+        destroy(*player);
+    } else if (authority.tell_last_owner(*player)) {
+        authority.set_player(connection, nullptr);
+        authority.clear_owner(*player);
+    } else {
+        return false;
     }
     return true;
 }
