@@ -35,8 +35,6 @@ class BundleBuilder {
     /// `room_bytes`: what an empty packet has room for.
     BundleBuilder(const ObjectStore& objects, const FlushChanges& changes, const BitRow& unasked,
                   std::size_t room_bytes, MemoryMeters& memory);
-    BundleBuilder(const BundleBuilder&) = delete;
-    BundleBuilder& operator=(const BundleBuilder&) = delete;
 
     using Contents = RegularBlockWriter::Contents;
 

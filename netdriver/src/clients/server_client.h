@@ -32,8 +32,6 @@ struct alignas(64) ServerClient {
     /// `recording`: a connection that is recorded sends by it. Null: the client is a peer.
     ServerClient(const Shared& shared, const PacketStream::Settings& settings,
                  ServerLane& client_lane, NetTime now, Transport* recording = nullptr);
-    ServerClient(const ServerClient&) = delete;
-    ServerClient& operator=(const ServerClient&) = delete;
 
     [[nodiscard]] bool is_joined() const noexcept {
         return connection.state() == ConnectionState::Joined;

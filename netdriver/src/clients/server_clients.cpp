@@ -189,7 +189,7 @@ const NetConnection* ServerClients::find_connection(PeerId peer) const noexcept 
 std::optional<ConnectionShadow> ServerClients::connection_shadow(PeerId peer,
                                                                  NetObjectId id) const {
     const ServerClient* const client = find_joined(peer);
-    return client == nullptr ? std::nullopt : client->sender.connection_shadow(slot_of(id));
+    return client == nullptr ? std::nullopt : client->sender.pairs().connection_shadow(slot_of(id));
 }
 
 }  // namespace replayout

@@ -34,8 +34,6 @@ struct alignas(64) ServerLane {
     /// `total`: where it counts; null: for itself, until add_stats_to().
     ServerLane(const NetDriverSettings& settings, NetGUIDCache& guids, NetStats* total,
                Transport& driver_transport, BundleCopies& copies, MemoryMeters& memory);
-    ServerLane(const ServerLane&) = delete;
-    ServerLane& operator=(const ServerLane&) = delete;
 
     /// Counters begin anew.
     void add_stats_to(NetStats& total) noexcept;

@@ -23,8 +23,6 @@ struct ServerObjects {
         rows.add_full(live, ObjectRows::Until::GameIsDone);
         rows.add_full(changes.objects, ObjectRows::Until::GameIsDone);
     }
-    ServerObjects(const ServerObjects&) = delete;
-    ServerObjects& operator=(const ServerObjects&) = delete;
 
     /// Nobody waits for the object any longer, and its clients were told. Its slot is free.
     void forget(ObjectIndex index) {

@@ -51,8 +51,6 @@ class PacketStream final {
 
     PacketStream(const Settings& settings, Transport& transport, NetStats& stats,
                  MemoryResource* resource);
-    PacketStream(const PacketStream&) = delete;
-    PacketStream& operator=(const PacketStream&) = delete;
 
     // The parts.
 

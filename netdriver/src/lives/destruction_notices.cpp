@@ -25,7 +25,7 @@ void DestructionNotices::note(ObjectIndex index) {
     names_.add(objects_.at(index)->guid(), name);
     for (ServerClient* client : clients_) {
         // A client that has the object learns it by the close of its channel.
-        if (client->next_notice == place && client->sender.has_object(index)) {
+        if (client->next_notice == place && client->sender.pairs().has_object(index)) {
             ++client->next_notice;
         }
     }
@@ -38,7 +38,7 @@ void DestructionNotices::note_part(ObjectIndex index, std::string_view name) {
     clients_.for_each_joined([&](ServerClient& client) {
         // A client that has the part learns it by the close of its channel, and a client without
         // the outer when that is opened.
-        if (client.sender.has_object(outer) &&
+        if (client.sender.pairs().has_object(outer) &&
             !client.sender.channels().has_part_for_certain(index)) {
             client.sender.edit_part_notices().add(outer, place);
         }

@@ -169,7 +169,7 @@ bool Relevancy::is_shown(const ServerClient& client, ObjectIndex index,
     const LifetimeCondition condition = objects_.at(index)->family().condition;
     return condition == LifetimeCondition::NetGroup
                ? client.is_replay || interest_.groups().is_in_any(index, client.interest.groups)
-               : passes(condition, client.sender.flags_for(ownership));
+               : passes(condition, client.sender.pairs().flags_for(ownership));
 }
 
 void Relevancy::show_family(ServerClient& client, ObjectIndex index, bool is_relevant) {

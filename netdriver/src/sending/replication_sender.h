@@ -24,7 +24,6 @@
 // OwedReasons finds out why the client lacks something. PairClaims checks pairs in the debug mode.
 #pragma once
 
-#include <replayout/connection_shadow.h>
 #include <replayout/netdriver/net_rates.h>
 #include <replayout/netdriver/net_stats.h>
 #include <replayout/send_properties.h>
@@ -69,8 +68,6 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
   public:
     ReplicationSender(const ObjectStore& objects, PacketStream& packets, SendContext& context,
                       NetStats& stats, const SenderSettings& settings, MemoryMeters& memory);
-    ReplicationSender(const ReplicationSender&) = delete;
-    ReplicationSender& operator=(const ReplicationSender&) = delete;
 
     /// Of these objects something may be sent in this flush, in which `changed` did; or states of
     /// a NetDeltaSerializer are held, of any object.
@@ -120,10 +117,6 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
         stir();
         properties_.take_back_hidden_values(index);
     }
-    /// What the connection is to an object with these facts; not initial.
-    [[nodiscard]] ReplicationFlags flags_for(const ObjectOwnership& ownership) const noexcept {
-        return pairs_.flags_for(ownership);
-    }
     /// The connection records instead of playing, or does no longer.
     void set_is_replay(bool is_replay);
 
@@ -158,10 +151,7 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     [[nodiscard]] bool is_torn_off(ObjectIndex index) const noexcept {
         return dormant_channels_.is_torn_off(index);
     }
-    /// The client has it, or is being sent it.
-    [[nodiscard]] bool has_object(ObjectIndex index) const noexcept {
-        return pairs_.has_object(index);
-    }
+    [[nodiscard]] const ConnectionPairs& pairs() const noexcept { return pairs_; }
     [[nodiscard]] const PairVisibility& dormancy() const noexcept { return pairs_.dormancy(); }
 
     // The parts of this connection, to be read.
@@ -247,14 +237,8 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
         }
     }
 
-    /// Nothing when the object's channel is not open.
-    [[nodiscard]] std::optional<ConnectionShadow> connection_shadow(ObjectIndex index) const {
-        return pairs_.connection_shadow(index);
-    }
     /// Something waits that acks would make room for, beside what objects are owed.
     [[nodiscard]] bool has_more_for_window() const noexcept;
-    /// Something of objects is owed, or cannot be sent.
-    [[nodiscard]] bool has_pending() const noexcept { return pairs_.has_pending(); }
     /// Whether everything was sent and delivered, opens and closes included.
     [[nodiscard]] bool is_settled() const noexcept;
 

@@ -34,8 +34,6 @@ class FanOut {
     };
 
     FanOut(const ServerEnvironment& environment, const Parts& parts);
-    FanOut(const FanOut&) = delete;
-    FanOut& operator=(const FanOut&) = delete;
 
     /// What changed is known: asks the game for values that all clients get alike, and lays down
     /// bundles.

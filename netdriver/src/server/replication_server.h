@@ -48,8 +48,6 @@ class ReplicationServer {
   public:
     explicit ReplicationServer(const ServerEnvironment& environment);
     ~ReplicationServer();
-    ReplicationServer(const ReplicationServer&) = delete;
-    ReplicationServer& operator=(const ReplicationServer&) = delete;
 
     // A dispatch: put off calls, then datagrams, then what was held.
 

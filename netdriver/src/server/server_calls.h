@@ -34,8 +34,6 @@ class ServerCalls {
     };
 
     ServerCalls(const ServerEnvironment& environment, const Parts& parts, ServerLog& log);
-    ServerCalls(const ServerCalls&) = delete;
-    ServerCalls& operator=(const ServerCalls&) = delete;
 
     /// See NetDriver::call_function(). Requires an object and a function that exist, and parameters
     /// of the function's type.

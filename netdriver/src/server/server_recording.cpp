@@ -88,7 +88,7 @@ void ServerRecording::record_flush(NetTime now) {
         client_->connection.acknowledge_all(now, client_->sender);
         // A client would get the rest in the flushes to come, as acks make room for it, or free the
         // channel that a new object has from one that went.
-        while ((client_->sender.has_pending() || client_->sender.has_more_for_window()) &&
+        while ((client_->sender.pairs().has_pending() || client_->sender.has_more_for_window()) &&
                send_more(ReplayChunkKind::Frame, now)) {
         }
         write_part(ReplayChunkKind::Frame, now, true);
