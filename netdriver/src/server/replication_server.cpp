@@ -45,7 +45,7 @@ ReplicationServer::ReplicationServer(const ServerEnvironment& environment)
       notices_(environment_, objects_, clients_),
       lives_(environment_, {objects_, clients_, compare_, values_, priorities_, dormancy_,
                             relevancy_, departures_, notices_}),
-      calls_(environment_, {objects_, clients_, compare_, dormancy_, relevancy_}, log_),
+      calls_(environment_, {objects_.store, clients_, compare_, dormancy_, relevancy_}, log_),
       client_calls_(environment_, objects_, clients_, calls_.runner(), log_),
       batches_(environment_, objects_, clients_, interest_),
       fan_out_(environment_,

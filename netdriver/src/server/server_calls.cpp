@@ -9,13 +9,9 @@ namespace replayout {
 
 ServerCalls::ServerCalls(const ServerEnvironment& environment, const Parts& parts, ServerLog& log)
     : environment_(environment),
-      objects_(parts.objects.store),
-      clients_(parts.clients),
-      compare_(parts.compare),
-      dormancy_(parts.dormancy),
-      relevancy_(parts.relevancy),
+      parts_(parts),
       log_(log),
-      ids_(objects_, environment.guids, &environment.memory.scratch),
+      ids_(parts.objects, environment.guids, &environment.memory.scratch),
       called_(Allocator<ServerClient*>(&environment.memory.scratch)),
       scratch_(&environment.memory.scratch),
       context_{ids_,    environment.stats.replication,     scratch_, environment.settings.sharing,
@@ -28,20 +24,20 @@ bool ServerCalls::is_called(const ServerClient& client, const RepFunction& funct
                             ObjectIndex index) const noexcept {
     const bool is_everybodys = function.has(FunctionFlags::Multicast);
     const bool is_owner =
-        objects_.at(index)->ownership().role_of(client.connection.peer()).is_owned;
+        parts_.objects.at(index)->ownership().role_of(client.connection.peer()).is_owned;
     return client.is_joined() && (is_everybodys || is_owner) &&
            client.sender.dormancy().is_shown(index) &&
            !(is_everybodys && client.sender.is_passed_over(index));
 }
 
 bool ServerCalls::may_run(const ServerClient& client, ObjectIndex index) const noexcept {
-    return !client.other_versions.test(objects_.at(index)->layout_number());
+    return !client.other_versions.test(parts_.objects.at(index)->layout_number());
 }
 
 CallResult ServerCalls::call(NetObjectId id, FunctionIndex function, const void* params,
                              CallSendPolicy policy) {
-    REPLAYOUT_ASSERT(objects_.contains(id));
-    const ServerObject& info = *objects_.at(slot_of(id));
+    REPLAYOUT_ASSERT(parts_.objects.contains(id));
+    const ServerObject& info = *parts_.objects.at(slot_of(id));
     const RepLayout& layout = info.changelist_state().layout();
     REPLAYOUT_ASSERT(function.value < layout.functions().size());
     const RepFunction& called = layout.functions()[function.value];
@@ -49,13 +45,13 @@ CallResult ServerCalls::call(NetObjectId id, FunctionIndex function, const void*
     const ObjectHandle object = info.object();
     const bool is_multicast = called.has(FunctionFlags::Multicast);
     CallResult result = CallResult::Ran;
-    const bool is_hosts_own = !is_multicast && clients_.host().owns(info.ownership());
+    const bool is_hosts_own = !is_multicast && parts_.clients.host().owns(info.ownership());
     const bool is_sent = called.runs_on_clients() && !is_hosts_own;
     const bool runs_here = !is_sent || is_multicast;
     void* const memory = runs_here ? memory_of(object) : nullptr;
     REPLAYOUT_EXPECT(memory != nullptr || !runs_here || !called.function->thunk,
                      CallResult::Misused, "%s",
-                     without_memory("call_function", objects_, slot_of(id)).c_str());
+                     without_memory("call_function", parts_.objects, slot_of(id)).c_str());
     if (is_sent) {
         const bool may_queue =
             !called.has(FunctionFlags::Reliable) && policy != CallSendPolicy::ForceSend;
@@ -67,14 +63,15 @@ CallResult ServerCalls::call(NetObjectId id, FunctionIndex function, const void*
             return result;
         }
     }
-    const bool is_hosts_call = called.runs_on_server() && clients_.host().owns(info.ownership());
+    const bool is_hosts_call =
+        called.runs_on_server() && parts_.clients.host().owns(info.ownership());
     runner_.run_here(called, memory, params,
-                     {object, id, is_hosts_call ? *clients_.host().peer() : PeerId{}});
+                     {object, id, is_hosts_call ? *parts_.clients.host().peer() : PeerId{}});
     return result;
 }
 
 CallProgress ServerCalls::progress(PeerId peer, NetObjectId id) const {
-    const ServerClient* const client = clients_.find_joined(peer);
+    const ServerClient* const client = parts_.clients.find_joined(peer);
     return client == nullptr ? CallProgress::Arrived
                              : client->sender.calls().progress(channel_of(slot_of(id)));
 }
@@ -91,17 +88,17 @@ void ServerCalls::log_unknown_function(const RepLayout& layout, std::string_view
 
 CallResult ServerCalls::send_to_clients(NetObjectId id, FunctionIndex function, const void* params,
                                         bool is_queued) {
-    const ServerObject& info = *objects_.at(slot_of(id));
+    const ServerObject& info = *parts_.objects.at(slot_of(id));
     const RepLayout& layout = info.changelist_state().layout();
     const RepFunction& called = layout.functions()[function.value];
     const bool is_reliable = called.has(FunctionFlags::Reliable);
     // Nobody else waits for a call to one client alone.
     const bool is_multicast = called.has(FunctionFlags::Multicast);
-    relevancy_.update_of(slot_of(id));
+    parts_.relevancy.update_of(slot_of(id));
     bool is_anybody = false;
     bool has_other_version = false;
     bool is_full = false;
-    for (ServerClient* client : clients_) {
+    for (ServerClient* client : parts_.clients) {
         if (!is_called(*client, called, slot_of(id))) {
             continue;
         }
@@ -125,7 +122,8 @@ CallResult ServerCalls::send_to_clients(NetObjectId id, FunctionIndex function, 
         return CallResult::Full;  // to all, or to nobody
     }
     if (!is_anybody) {
-        compare_.force_paced(slot_of(id));  // clients that were passed over get it as it is now
+        parts_.compare.force_paced(
+            slot_of(id));  // clients that were passed over get it as it is now
         const CallResult refusal =
             has_other_version ? CallResult::NoSuchVersion : CallResult::NotOwned;
         return is_multicast ? CallResult::Ran : refusal;
@@ -154,7 +152,7 @@ CallResult ServerCalls::add_calls(const NewCall& call, const RepFunction& functi
     called_.clear();
     std::uint64_t dropped_count = 0;
     CallResult result = CallResult::Sent;
-    for (ServerClient* client : clients_) {
+    for (ServerClient* client : parts_.clients) {
         ReplicationSender& sender = client->sender;
         if (!is_called(*client, function, call.index) || !may_run(*client, call.index)) {
             continue;
@@ -196,14 +194,14 @@ CallResult ServerCalls::add_calls(const NewCall& call, const RepFunction& functi
     // Only now: what is refused wakes nothing.
     for (ServerClient* called : called_) {
         if (called->sender.dormancy().dormant.test(call.index)) {
-            dormancy_.wake_for(*called, call.index);
+            parts_.dormancy.wake_for(*called, call.index);
         }
     }
-    dormancy_.end_rest(call.index);  // for clients that are just being shown it
+    parts_.dormancy.end_rest(call.index);  // for clients that are just being shown it
     // What the call means is what these are now.
-    compare_.force_paced(call.index);
+    parts_.compare.force_paced(call.index);
     for (const ObjectIndex index : ids_.named()) {
-        compare_.force_paced(index);
+        parts_.compare.force_paced(index);
     }
     return result;
 }

@@ -26,7 +26,7 @@ namespace replayout {
 class ServerCalls {
   public:
     struct Parts {
-        ServerObjects& objects;
+        ObjectStore& objects;
         ServerClients& clients;
         CompareStage& compare;
         Dormancy& dormancy;
@@ -63,11 +63,7 @@ class ServerCalls {
     [[nodiscard]] bool falls_behind(ServerClient& client);
 
     const ServerEnvironment& environment_;
-    ObjectStore& objects_;
-    ServerClients& clients_;
-    CompareStage& compare_;
-    Dormancy& dormancy_;
-    Relevancy& relevancy_;
+    Parts parts_;
     ServerLog& log_;
     // Calls are made at any time, also while a tick uses the scratch of the lanes.
     CallIds ids_;
