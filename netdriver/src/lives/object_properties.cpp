@@ -32,8 +32,7 @@ namespace {
     text.append_name(property);
     text.append(" of ");
     append_object(text, objects, id);
-    text.append(",");
-    text.append(" %s", what);
+    text.append(", %s", what);
     return text;
 }
 

@@ -77,9 +77,7 @@ void Relevancy::clear_groups(NetObjectId id) {
     REPLAYOUT_ASSERT(objects_.contains(id));
     if (!objects_.at(slot_of(id))->is_subobject()) {
         interest_.clear_groups(slot_of(id));
-        return;
-    }
-    if (interest_.groups().remove_all(slot_of(id))) {
+    } else if (interest_.groups().remove_all(slot_of(id))) {
         show_part_to_all(slot_of(id));
     }
 }

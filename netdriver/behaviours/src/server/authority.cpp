@@ -223,14 +223,12 @@ bool NetworkServer::Authority::send_state(NetworkIdentity& object, std::uint32_t
     for (const NetworkBehaviour* behaviour : object.components()) {
         const detail::ObjectComponent& component = detail::Inside::of(*behaviour);
         const NetworkPrefab::Component& placed = prefab.components()[component.index()];
-        if (placed.settings.sync_direction == SyncDirection::ClientToServer &&
-            parts_.driver.call_function(
-                id, placed.sync_to_owner,
-                params_of(prefab, placed.sync_to_owner, sections_.make(component, all, epoch))) ==
-                CallResult::Full) {
-            return false;
+        if (placed.settings.sync_direction != SyncDirection::ClientToServer) {
+            continue;
         }
-        if (placed.settings.sync_direction == SyncDirection::ClientToServer &&
+        const CallArguments params =
+            params_of(prefab, placed.sync_to_owner, sections_.make(component, all, epoch));
+        if (parts_.driver.call_function(id, placed.sync_to_owner, params) == CallResult::Full ||
             !send_collections(component, epoch)) {
             return false;
         }

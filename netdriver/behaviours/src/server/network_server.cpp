@@ -87,10 +87,6 @@ bool NetworkServer::owns(const NetworkConnection& connection) const noexcept {
     return parts_->connections.owns(connection);
 }
 
-bool NetworkServer::is_channel(const NetworkIdentity& object) const noexcept {
-    return parts_->objects.is_channel(object);
-}
-
 bool NetworkServer::refuse(PeerId peer, std::string_view why) {
     return parts_->log.refuse(peer, why);
 }
@@ -145,7 +141,7 @@ bool NetworkServer::assign_client_authority(NetworkIdentity& object, NetworkConn
     REPLAYOUT_EXPECT(may_change(), false, "assign_client_authority: %s", within_a_question);
     REPLAYOUT_EXPECT(owns(object), false, "assign_client_authority: %s", another_servers);
     REPLAYOUT_EXPECT(owns(owner), false, "assign_client_authority: %s", another_connection);
-    if (!object.is_spawned() || is_channel(object)) {
+    if (!object.is_spawned() || parts_->objects.is_channel(object)) {
         return refuse(owner.peer(), "assign_client_authority: " + Log::name_of(object) +
                                         " is not spawned: spawn it first");
     }
@@ -155,7 +151,7 @@ bool NetworkServer::assign_client_authority(NetworkIdentity& object, NetworkConn
 bool NetworkServer::remove_client_authority(NetworkIdentity& object) {
     REPLAYOUT_EXPECT(may_change(), false, "remove_client_authority: %s", within_a_question);
     REPLAYOUT_EXPECT(owns(object), false, "remove_client_authority: %s", another_servers);
-    if (is_channel(object)) {
+    if (parts_->objects.is_channel(object)) {
         return refuse(object.connection_to_client(),
                       "remove_client_authority: " + Log::name_of(object) +
                           " is the connection of peer " +
@@ -187,8 +183,9 @@ bool NetworkServer::replace_player_for_connection(NetworkConnection& connection,
     REPLAYOUT_EXPECT(options <= ReplacePlayerOptions::Destroy, false,
                      "replace_player_for_connection: %u is no ReplacePlayerOptions",
                      static_cast<unsigned>(options));
-    if (is_channel(player) || (player.connection_to_client().value != 0 &&
-                               player.connection_to_client() != connection.peer())) {
+    if (parts_->objects.is_channel(player) ||
+        (player.connection_to_client().value != 0 &&
+         player.connection_to_client() != connection.peer())) {
         return refuse(connection.peer(), "replace_player_for_connection: peer " +
                                              std::to_string(player.connection_to_client().value) +
                                              " owns " + Log::name_of(player));
@@ -253,7 +250,7 @@ bool NetworkServer::remove_player_for_connection(NetworkConnection& connection,
 
 bool NetworkServer::set_shown(NetworkIdentity& object, NetworkConnection& connection,
                               bool is_shown) {
-    if (!object.is_spawned() || is_channel(object)) {
+    if (!object.is_spawned() || parts_->objects.is_channel(object)) {
         return refuse(connection.peer(),
                       "show_to or hide_from: " + Log::name_of(object) + " is not spawned");
     }
@@ -290,7 +287,7 @@ void NetworkServer::forget_shown(NetworkIdentity& object, NetworkConnection& con
 
 void NetworkServer::rebuild_observers(NetworkIdentity& object) {
     REPLAYOUT_EXPECT(owns(object), void(), "rebuild_observers: %s", another_servers);
-    if (object.is_spawned() && !is_channel(object)) {
+    if (object.is_spawned() && !parts_->objects.is_channel(object)) {
         parts_->observers.reconsider(object);
     }
 }

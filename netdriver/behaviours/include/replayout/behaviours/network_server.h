@@ -193,7 +193,6 @@ class NetworkServer final : private NetWorld {
     // Whether this server made it, and has it still.
     [[nodiscard]] bool owns(const NetworkIdentity& object) const noexcept;
     [[nodiscard]] bool owns(const NetworkConnection& connection) const noexcept;
-    [[nodiscard]] bool is_channel(const NetworkIdentity& object) const noexcept;
     /// False, and a warning in the log. `peer` is the client that it is about.
     bool refuse(PeerId peer, std::string_view why);
     bool set_shown(NetworkIdentity& object, NetworkConnection& connection, bool is_shown);
