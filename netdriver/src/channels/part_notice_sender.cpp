@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "object_bunch.h"
 #include "stable_name.h"
@@ -10,40 +11,46 @@
 namespace replayout {
 
 PartNoticeSender::PartNoticeSender(const Parts& parts, MemoryResource* resource)
-    : parts_(parts), notices_(resource) {}
+    : parts_(parts), notices_(Allocator<std::pair<ObjectIndex, Notice>>(resource)) {}
 
 void PartNoticeSender::object_opened(ObjectIndex index) {
     if (parts_.objects.destroyed_parts_of(index) != nullptr) {
-        notices_.add(index, 0);
+        add(index, 0);
+    }
+}
+
+void PartNoticeSender::forget_name(ObjectIndex outer, std::size_t place) noexcept {
+    const auto found = notices_.find(outer);
+    if (place != DestroyedNames::no_place && found != notices_.end() &&
+        found->second.next > place) {
+        --found->second.next;
     }
 }
 
 bool PartNoticeSender::is_idle() const noexcept {
-    return std::all_of(notices_.entries().begin(), notices_.entries().end(),
-                       [&](const auto& notice) {
-                           return channel_state(parts_.pairs[notice.first]) == ChannelState::Closed;
-                       });
+    return std::all_of(notices_.begin(), notices_.end(), [&](const auto& notice) {
+        return channel_state(parts_.pairs[notice.first]) == ChannelState::Closed;
+    });
 }
 
 void PartNoticeSender::send_part_notices() {
     std::array<std::byte, PacketBuilder::packet_bytes_limit> message;
     const auto room = std::span(message).first(fragment_bytes(parts_.config.packet_bytes_max));
-    PartNotices::Map& entries = notices_.entries();
-    for (auto entry = entries.begin(); entry != entries.end();) {
+    for (auto entry = notices_.begin(); entry != notices_.end();) {
         const ObjectIndex index = entry->first;
         const DestroyedNames* names = parts_.objects.destroyed_parts_of(index);
-        PartNotices::Entry& notice = entry->second;
+        Notice& notice = entry->second;
         const ChannelState channel = channel_state(parts_.pairs[index]);
         const bool has_channel =
             (channel == ChannelState::OpenSent || channel == ChannelState::Open) &&
             !parts_.pairs.dormancy().frozen.test(index);
         const bool is_told = names == nullptr || notice.next >= names->count();
         if (is_told && notice.under_way_count == 0) {
-            entry = entries.erase(entry);
+            entry = notices_.erase(entry);
             continue;
         }
         // One bunch is left for the close.
-        if (is_told || !has_channel || notice.under_way_count >= PartNotices::under_way_max ||
+        if (is_told || !has_channel || notice.under_way_count >= under_way_max ||
             bunch_count(parts_.pairs[index]) + 1 >= bunch_count_max) {
             ++entry;
             continue;

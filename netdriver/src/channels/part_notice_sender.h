@@ -5,11 +5,12 @@
 // is lost. While the outer is dormant that waits for it to wake, as all that happens to it does.
 #pragma once
 
+#include <replayout/reflection/memory.h>
+
 #include "closing_names.h"
 #include "connection_pairs.h"
 #include "object_store.h"
 #include "packet_stream.h"
-#include "part_notices.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -30,18 +31,17 @@ class PartNoticeSender {
 
     /// The names from `place` on, of the destroyed parts of an outer that the client has, are to be
     /// told.
-    void add(ObjectIndex outer, std::size_t place) { notices_.add(outer, place); }
-    /// There is a part of the name at `place` again; no_place: nothing happens.
-    void forget_name(ObjectIndex outer, std::size_t place) noexcept {
-        notices_.forget(outer, place);
-    }
+    void add(ObjectIndex outer, std::size_t place) { notices_.emplace(outer, Notice{place, 0}); }
+    /// There is a part of the name at `place` again, which is taken back; those behind it move up.
+    /// no_place: nothing happens.
+    void forget_name(ObjectIndex outer, std::size_t place) noexcept;
     /// The channel opens for an object that the client does not have.
     void object_opened(ObjectIndex index);
     /// The channel closes.
     void forget_object(ObjectIndex index) noexcept { notices_.erase(index); }
     /// As far as the window of bunches has room.
     void send_part_notices();
-    void notice_delivered(ObjectIndex index) noexcept { notices_.delivered(index); }
+    void notice_delivered(ObjectIndex index) noexcept { --notices_.at(index).under_way_count; }
 
     /// The client is to be told, or a message is under way.
     [[nodiscard]] bool is_telling(ObjectIndex index) const noexcept {
@@ -51,8 +51,18 @@ class PartNoticeSender {
     [[nodiscard]] bool is_idle() const noexcept;
 
   private:
+    struct Notice {
+        std::size_t next = 0;  ///< the first name that is not under way
+        std::uint32_t under_way_count = 0;
+    };
+    /// Messages of one object at once: enough for a thousand names in a round trip, and few beside
+    /// the other bunches of its channel.
+    static constexpr std::uint32_t under_way_max = 32;
+
     Parts parts_;
-    PartNotices notices_;
+    // By index of the outer, from which of its names on (ObjectStore::destroyed_parts_of). The
+    // client was told all of one that is not here, or has not got it.
+    FlatMap<ObjectIndex, Notice> notices_;
 };
 
 }  // namespace replayout

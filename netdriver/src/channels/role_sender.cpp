@@ -2,6 +2,7 @@
 #include "role_sender.h"
 
 #include <array>
+#include <utility>
 
 #include "object_bunch.h"
 
@@ -25,12 +26,12 @@ class RolePayload {
 }  // namespace
 
 RoleSender::RoleSender(const ObjectStore& objects, ConnectionPairs& pairs, PacketStream& packets,
-                       PeerId peer, MemoryMeters& memory)
+                       PeerId peer, MemoryResource* resource)
     : objects_(objects),
       pairs_(pairs),
       packets_(packets),
       peer_(peer),
-      told_roles_(&memory.pairs) {}
+      told_roles_(Allocator<std::pair<ObjectIndex, ToldRole>>(resource)) {}
 
 void RoleSender::ownership_changed(ObjectIndex index, const ObjectOwnership& before,
                                    const ObjectOwnership& after) {
@@ -38,13 +39,18 @@ void RoleSender::ownership_changed(ObjectIndex index, const ObjectOwnership& bef
     const ChannelState state = channel_state(pairs_[index]);
     const bool is_told = state == ChannelState::OpenSent || state == ChannelState::Open;
     if (is_told && role_before != after.role_of(peer_)) {
-        told_roles_.changed(index, role_before);
+        told_roles_.emplace(index, ToldRole{role_before, false});
+    }
+}
+
+void RoleSender::role_delivered(ObjectIndex index) noexcept {
+    if (const auto found = told_roles_.find(index); found != told_roles_.end()) {
+        found->second.is_under_way = false;
     }
 }
 
 void RoleSender::send_roles() {
-    ToldRoles::Map& entries = told_roles_.entries();
-    for (auto entry = entries.begin(); entry != entries.end();) {
+    for (auto entry = told_roles_.begin(); entry != told_roles_.end();) {
         const ObjectIndex index = entry->first;
         const ObjectRole role = objects_.at(index)->ownership().role_of(peer_);
         if (entry->second.is_under_way || pairs_.dormancy().frozen.test(index)) {
@@ -52,7 +58,7 @@ void RoleSender::send_roles() {
             continue;
         }
         if (entry->second.told == role) {
-            entry = entries.erase(entry);
+            entry = told_roles_.erase(entry);
             continue;
         }
         const RolePayload payload(role);

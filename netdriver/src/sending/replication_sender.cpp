@@ -21,7 +21,7 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketStream& p
       records_(pairs_, values_, packets, context, memory),
       properties_({objects, pairs_, values_, records_, packets, context}, settings.config, body_,
                   memory),
-      roles_(objects, pairs_, packets, settings.peer, memory),
+      roles_(objects, pairs_, packets, settings.peer, &memory.pairs),
       closing_names_(&memory.pairs),
       part_notices_({objects, pairs_, packets, closing_names_, settings.config}, &memory.pairs),
       calls_(settings.config, ReceiveLimits::of_server(settings.config), packets.first_sequence(),
