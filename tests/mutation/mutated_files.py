@@ -100,7 +100,6 @@ GROUPS = [
         netdriver/behaviours/src/client/client_readiness.cpp
         netdriver/behaviours/src/client/client_roles.cpp
         netdriver/behaviours/src/client/network_client.cpp
-        netdriver/behaviours/src/client/object_starts.cpp
         netdriver/behaviours/src/client/owner_updates.cpp
         netdriver/behaviours/src/client/spawn_sources.cpp
         netdriver/behaviours/src/client/spawned_objects.cpp

@@ -21,7 +21,6 @@ ClientParts::ClientParts(NetworkClient& client, const NetDriverSettings& setting
       spawned(*this),
       updates(*this, settings.config),
       roles(*this),
-      starts(*this),
       readiness(*this),
       wanted(*this) {}
 

@@ -10,7 +10,6 @@
 #include "client_log.h"
 #include "client_readiness.h"
 #include "client_roles.h"
-#include "object_starts.h"
 #include "owner_updates.h"
 #include "spawn_sources.h"
 #include "spawned_objects.h"
@@ -37,7 +36,6 @@ struct ClientParts {
     NetworkClient::SpawnedObjects spawned;
     NetworkClient::OwnerUpdates updates;
     NetworkClient::ClientRoles roles;
-    NetworkClient::ObjectStarts starts;
     NetworkClient::ClientReadiness readiness;
     NetworkClient::WantedCollections wanted;
 };

@@ -65,7 +65,7 @@ void NetworkClient::ClientReadiness::spawn_started() {
 void NetworkClient::ClientReadiness::spawn_finished() {
     parts_.spawned.unspawn_kept();
     is_spawn_finished_ = true;
-    parts_.starts.start_all(is_spawn_finished_);
+    parts_.spawned.start_all(is_spawn_finished_);
     parts_.manager.on_client_spawn_finished(parts_.client);
 }
 

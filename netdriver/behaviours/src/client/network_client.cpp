@@ -107,7 +107,7 @@ void NetworkClient::early_update(NetTime now) {
     parts_->now = now;
     driver_.tick_dispatch(now);
     parts_->objects.settle();
-    parts_->starts.start_all(is_spawn_finished());
+    parts_->spawned.start_all(is_spawn_finished());
     // The object may come before the word that this client may join; it calls nothing until then.
     if (driver_.state() == ConnectionState::Joined) {
         parts_->readiness.joined();
@@ -232,7 +232,7 @@ bool NetworkClient::may_run_call(ObjectHandle handle, const Function& function, 
         return true;
     }
     // It goes, or too many wait: it starts before the batch is whole.
-    return is_last && parts_->starts.start_early(object);
+    return is_last && parts_->spawned.start_early(object);
 }
 
 void* NetworkClient::object_memory(ObjectHandle object) {

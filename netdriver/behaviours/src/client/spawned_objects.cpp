@@ -8,7 +8,6 @@
 #include <replayout/behaviours/network_prefab.h>
 
 #include <algorithm>
-#include <vector>
 
 namespace replayout {
 
@@ -90,8 +89,52 @@ NetworkIdentity* NetworkClient::SpawnedObjects::spawn(const SpawnInfo& info) {
     }
     parts_.roles.object_spawned(*object);
     spawned_.insert_or_assign(object->net_id(), object);
-    parts_.starts.object_spawned(*object);
+    spawned_now_.push_back(object);
     return object;
+}
+
+void NetworkClient::SpawnedObjects::start_all(bool is_spawn_finished) {
+    for (NetworkIdentity* object : spawned_now_) {
+        detail::Inside::of(*object).client.is_initial = false;
+    }
+    if (!is_spawn_finished) {
+        return;
+    }
+    std::vector<NetworkIdentity*> objects;
+    objects.swap(spawned_now_);
+    std::sort(objects.begin(), objects.end(),
+              [](const auto* left, const auto* right) { return left->net_id() < right->net_id(); });
+    for (NetworkIdentity* object : objects) {
+        if (object->is_spawned()) {
+            start(*object);
+        }
+    }
+    parts_.waiting.run_all();
+    parts_.driver.run_kept_calls();
+}
+
+bool NetworkClient::SpawnedObjects::start_early(NetworkIdentity& object) {
+    const std::uint64_t net_id = object.net_id();
+    std::erase(spawned_now_, &object);
+    detail::Inside::of(object).client.is_initial = false;
+    start(object);
+    return find(net_id) == &object;
+}
+
+void NetworkClient::SpawnedObjects::start(NetworkIdentity& object) {
+    // Each of these may end the object.
+    detail::ObjectParts& parts = detail::Inside::of(object);
+    parts.client.is_refreshed = false;
+    parts_.waiting.run(object.net_id());
+    if (object.is_spawned()) {
+        parts.local.start(parts.components);
+    }
+    if (object.is_spawned()) {
+        parts_.roles.tell(object, parts.local.role());
+    }
+    if (object.is_spawned()) {
+        parts_.driver.run_kept_calls(detail::handle_of(object));
+    }
 }
 
 void NetworkClient::SpawnedObjects::despawn(NetworkIdentity& object, ChannelCloseReason reason) {
@@ -101,14 +144,14 @@ void NetworkClient::SpawnedObjects::despawn(NetworkIdentity& object, ChannelClos
         // again is known when all are there.
         detail::Inside::of(object).client.is_kept = true;
         parts_.objects.note_all(object);
-        parts_.starts.forget(object);
+        std::erase(spawned_now_, &object);
         return;
     }
     unspawn(object, reason);
 }
 
 void NetworkClient::SpawnedObjects::unspawn(NetworkIdentity& object, ChannelCloseReason reason) {
-    parts_.starts.forget(object);
+    std::erase(spawned_now_, &object);
     parts_.waiting.forget(object.net_id());
     parts_.wanted.forget(object.net_id());
     detail::ObjectParts& parts = detail::Inside::of(object);

@@ -2,8 +2,9 @@
 //
 // The objects that the server shows to a client, by net id, as they come and go.
 //
-//     spawn()      an object of SpawnSources gets a net id, its values, and its place here; it is
-//                  started later (ObjectStarts)
+//     spawn()      an object of SpawnSources gets a net id, its values, and its place here
+//     start_all()  the objects that came are started: in order of their ids, once the initial batch
+//                  is there. A call that cannot wait any longer starts its object earlier
 //     despawn()    the object is unspawned: stop callbacks run, and it returns to its source. A
 //                  client that is not ready keeps its objects, until it is known whether they are
 //                  shown again
@@ -15,6 +16,7 @@
 
 #include <cstdint>
 #include <map>
+#include <vector>
 
 #include "part_of.h"
 
@@ -39,6 +41,11 @@ class NetworkClient::SpawnedObjects : detail::PartOf<detail::ClientParts> {
     [[nodiscard]] NetworkIdentity* prepare(const SpawnInfo& info);
     /// As prepare(); the object is shown.
     [[nodiscard]] NetworkIdentity* spawn(const SpawnInfo& info);
+    /// What the driver received is complete. Starts the objects if `is_spawn_finished`; then hooks
+    /// and calls that waited run, also those of objects that were shown all the while.
+    void start_all(bool is_spawn_finished);
+    /// Starts one object before the batch is whole. False: it ended.
+    [[nodiscard]] bool start_early(NetworkIdentity& object);
     void despawn(NetworkIdentity& object, ChannelCloseReason reason);
     /// Ends objects that were kept and are not shown again.
     void unspawn_kept();
@@ -47,10 +54,13 @@ class NetworkClient::SpawnedObjects : detail::PartOf<detail::ClientParts> {
 
   private:
     [[nodiscard]] NetworkIdentity* find_or_take(const SpawnInfo& info);
+    /// Tells the object that it is there, and then runs the calls that waited for that.
+    void start(NetworkIdentity& object);
     /// Tells the object that it ends here, and gives it back to its source.
     void unspawn(NetworkIdentity& object, ChannelCloseReason reason);
 
     std::map<std::uint64_t, NetworkIdentity*> spawned_;
+    std::vector<NetworkIdentity*> spawned_now_;  // in this early_update(), to be started
 };
 
 }  // namespace replayout

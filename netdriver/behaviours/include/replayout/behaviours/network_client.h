@@ -112,7 +112,6 @@ class NetworkClient final : private NetWorld {
     class ClientLog;
     class ClientReadiness;
     class ClientRoles;
-    class ObjectStarts;
     class OwnerUpdates;
     class SpawnedObjects;
     class SpawnSources;
