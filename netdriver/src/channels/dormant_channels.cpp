@@ -53,7 +53,7 @@ void DormantChannels::enter_dormancy() {
             return;
         }
         const bool is_torn_off = parts_.objects.at(index)->is_torn_off();
-        parts_.channels.queue_close(
+        channels_.queue_close(
             index, is_torn_off ? ChannelCloseReason::TearOff : ChannelCloseReason::Dormancy);
         (void)parts_.calls.drop_channel(channel_of(index));  // none wait: its sequences
         if (is_torn_off) {

@@ -13,33 +13,15 @@
 // An object that is torn off goes the same way: its channel closes when the client has all of it.
 #pragma once
 
-#include <replayout/netdriver/net_stats.h>
-
-#include "call_queue.h"
-#include "connection_pairs.h"
 #include "object_channels.h"
-#include "packet_stream.h"
-#include "part_notice_sender.h"
-#include "role_sender.h"
-#include "waiting_values.h"
 
 namespace replayout {
 
 class DormantChannels {
   public:
-    /// What it works with, all of which outlives it.
-    struct Parts {
-        const ObjectStore& objects;
-        ConnectionPairs& pairs;
-        WaitingValues& values;
-        const RoleSender& roles;
-        const PartNoticeSender& part_notices;
-        ObjectChannels& channels;
-        PacketStream& packets;
-        CallQueue& calls;
-        NetStats& stats;
-    };
-    explicit DormantChannels(const Parts& parts) noexcept : parts_(parts) {}
+    /// It works with the same parts as `channels`.
+    explicit DormantChannels(ObjectChannels& channels) noexcept
+        : parts_(channels.parts()), channels_(channels) {}
 
     /// The object of that slot goes dormant here as soon as the client has all of it.
     void become_dormant(ObjectIndex index);
@@ -63,7 +45,8 @@ class DormantChannels {
     [[nodiscard]] bool has_torn_off_parts(ObjectIndex index) const;
     void finish_tear_off(ObjectIndex index);
 
-    Parts parts_;
+    ObjectChannels::Parts parts_;
+    ObjectChannels& channels_;
 };
 
 }  // namespace replayout

@@ -5,8 +5,11 @@
 
 namespace replayout {
 
-LeavingChannels::LeavingChannels(const Parts& parts, const NetConfig& config, MemoryMeters& memory)
-    : parts_(parts),
+LeavingChannels::LeavingChannels(ObjectChannels& channels, HiddenStates& hidden_states,
+                                 const NetConfig& config, MemoryMeters& memory)
+    : parts_(channels.parts()),
+      channels_(channels),
+      hidden_states_(hidden_states),
       timeout_ms_(config.close_waits_for_calls_ms),
       leaving_(Allocator<std::pair<ObjectIndex, Leaving>>(&memory.pairs)),
       waiting_(&memory.scratch),
@@ -24,7 +27,7 @@ void LeavingChannels::leave(ObjectIndex index, ChannelCloseReason reason) {
     const bool was_leaving = is_leaving(index);
     if (was_leaving || parts_.pairs.has_object(index)) {
         if (reason != ChannelCloseReason::Relevancy) {
-            parts_.channels.note_closing_name(index);
+            channels_.note_closing_name(index);
         }
         forget_return(index);
         Leaving& leaving = leaving_[index];
@@ -36,17 +39,17 @@ void LeavingChannels::leave(ObjectIndex index, ChannelCloseReason reason) {
             parts_.pairs.pending().set(index);  // whatever its calls wait for is sent
         }
     } else {
-        parts_.channels.close_object(index, reason);
+        channels_.close_object(index, reason);
         parts_.pairs.pending().clear(index);
     }
     parts_.pairs.dormancy().irrelevant.insert(index);
 }
 
 bool LeavingChannels::leave_hidden(ObjectIndex index) {
-    const bool is_kept = parts_.hidden_states.keep(index);
+    const bool is_kept = hidden_states_.keep(index);
     if (parts_.pairs.has_object(index)) {
         parts_.pairs.dormancy().frozen.insert(index);
-        parts_.channels.stop_incoming_calls(index);
+        channels_.stop_incoming_calls(index);
     }
     leave(index, ChannelCloseReason::Relevancy);
     parts_.pairs.pending().clear(index);
@@ -68,7 +71,7 @@ void LeavingChannels::forget_return(ObjectIndex index) {
 void LeavingChannels::forget(ObjectIndex index) {
     if (is_leaving(index)) {
         forget_return(index);
-        parts_.hidden_states.forget(index);
+        hidden_states_.forget(index);
         parts_.pairs.dormancy().leaving.erase(index);
         parts_.pairs.dormancy().frozen.erase(index);
         leaving_.erase(index);
@@ -136,8 +139,8 @@ void LeavingChannels::close_family(ObjectIndex index) {
     if (parts_.pairs.dormancy().returning.test(index)) {
         returned_.push_back(index);
     }
-    parts_.hidden_states.forget(index);
-    parts_.channels.close_object(index, reason);
+    hidden_states_.forget(index);
+    channels_.close_object(index, reason);
     parts_.pairs.pending().clear(index);
 }
 

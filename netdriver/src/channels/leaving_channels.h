@@ -39,16 +39,9 @@ class LeavingChannels {
         std::uint32_t count = 0;
     };
 
-    /// What it works with, all of which outlives it.
-    struct Parts {
-        const ObjectStore& objects;
-        ConnectionPairs& pairs;
-        ObjectChannels& channels;
-        CallQueue& calls;
-        HiddenStates& hidden_states;
-        NetStats& stats;
-    };
-    LeavingChannels(const Parts& parts, const NetConfig& config, MemoryMeters& memory);
+    /// It works with the same parts as `channels`.
+    LeavingChannels(ObjectChannels& channels, HiddenStates& hidden_states, const NetConfig& config,
+                    MemoryMeters& memory);
 
     /// The client has the object, or is being sent it, and reliable calls of it are on their way.
     /// O(calls).
@@ -93,7 +86,9 @@ class LeavingChannels {
     /// All that leaves with it, inner before outer.
     void close_family(ObjectIndex index);
 
-    Parts parts_;
+    ObjectChannels::Parts parts_;
+    ObjectChannels& channels_;
+    HiddenStates& hidden_states_;
     std::uint32_t timeout_ms_;
     FlatMap<ObjectIndex, Leaving> leaving_;  // by object index
     BitRow waiting_;                         // scratch: of the outermost, those that wait

@@ -54,6 +54,7 @@ class ObjectChannels {
         PeerId peer;
     };
     ObjectChannels(const Parts& parts, MemoryResource* resource);
+    [[nodiscard]] const Parts& parts() const noexcept { return parts_; }
 
     /// Opens the channel of the object, with parts of it as far as the packet has room for them.
     /// Where its outer must come first, that is opened; Done, and the object's is still closed. So

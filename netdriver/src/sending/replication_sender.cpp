@@ -32,13 +32,11 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketStream& p
       channels_({objects, pairs_, values_, roles_, part_notices_, closing_names_, packets, calls_,
                  incoming_calls_, stats, settings.peer},
                 &memory.pairs),
-      dormant_channels_(
-          {objects, pairs_, values_, roles_, part_notices_, channels_, packets, calls_, stats}),
+      dormant_channels_(channels_),
       hidden_states_(
           {objects, pairs_, values_, records_, packets, calls_, context, settings.config},
           &memory.pairs),
-      leaving_channels_({objects, pairs_, channels_, calls_, hidden_states_, stats},
-                        settings.config, memory),
+      leaving_channels_(channels_, hidden_states_, settings.config, memory),
       call_sender_(objects, pairs_, values_, records_, channels_, hidden_states_, packets, calls_,
                    context, settings, body_, memory),
       pending_sender_({objects, pairs_, packets, replicator_}, settings.candidates, &memory.pairs),
