@@ -24,10 +24,8 @@ Status check_head(const TypeRegistry& registry, const TypeDescription& type,
     if (registry.find(type.name) != nullptr) {
         return culprit.refuse(ErrorCode::DuplicateName, {"is already registered"});
     }
-    if (Status checked = check_size(culprit, type.size, type.alignment); !checked) {
-        return checked;
-    }
-    return check_ops(culprit, type.ops, type.size);
+    return check_in_turn([&] { return check_size(culprit, type.size, type.alignment); },
+                         [&] { return check_ops(culprit, type.ops, type.size); });
 }
 
 Status check_base(const TypeRegistry& registry, const TypeDescription& type,

@@ -156,15 +156,11 @@ Status check_value(const TypeRegistry& registry, const Property& property, const
     if (!problem.empty()) {
         return culprit.refuse(ErrorCode::InvalidArgument, {problem});
     }
-    if (property.kind == PropertyKind::Struct) {
-        if (Status checked = check_struct(registry, property, culprit); !checked) {
-            return checked;
-        }
-    }
-    if (Status checked = check_operations(property, culprit); !checked) {
-        return checked;
-    }
-    return check_ops(culprit, property.ops, property.size);
+    const bool is_struct = property.kind == PropertyKind::Struct;
+    return check_in_turn(
+        [&] { return is_struct ? check_struct(registry, property, culprit) : Status(); },
+        [&] { return check_operations(property, culprit); },
+        [&] { return check_ops(culprit, property.ops, property.size); });
 }
 
 /// Elements of an array, down to the innermost. They live in memory of the engine too, so those
