@@ -74,7 +74,7 @@ void NetworkServer::free_what_is_gone() {
         parts_->log.write(LogLevel::Warning, {}, StoredReferences::endless_hooks);
     }
     parts_->connections.free_ended();
-    parts_->lives.free_gone();
+    parts_->objects.free_gone();
 }
 
 // Checks of arguments.
@@ -110,25 +110,25 @@ bool NetworkServer::spawn(NetworkIdentity& object, NetworkConnection* owner) {
         return refuse(PeerId{}, "spawn: " + Log::name_of(object) +
                                     ": the server does not listen: call listen() before");
     }
-    return parts_->lives.spawn(object, owner);
+    return parts_->objects.spawn(object, owner);
 }
 
 void NetworkServer::unspawn(NetworkIdentity& object) {
     REPLAYOUT_EXPECT(may_change(), void(), "unspawn: %s", within_a_question);
     REPLAYOUT_EXPECT(owns(object), void(), "unspawn: %s", another_servers);
-    parts_->lives.unspawn(object);
+    parts_->objects.unspawn(object);
 }
 
 void NetworkServer::destroy(NetworkIdentity& object) {
     REPLAYOUT_EXPECT(may_change(), void(), "destroy: %s", within_a_question);
     REPLAYOUT_EXPECT(owns(object), void(), "destroy: %s", another_servers);
-    parts_->lives.destroy(object);
+    parts_->objects.destroy(object);
 }
 
 void NetworkServer::destroy_owned(NetworkConnection& connection) {
     REPLAYOUT_EXPECT(may_change(), void(), "destroy_owned: %s", within_a_question);
     REPLAYOUT_EXPECT(owns(connection), void(), "destroy_owned: %s", another_connection);
-    parts_->lives.destroy_owned(connection);
+    parts_->objects.destroy_owned(connection);
 }
 
 NetworkIdentity* NetworkServer::find(std::uint64_t net_id) const noexcept {
@@ -372,7 +372,7 @@ void NetworkServer::peer_joined(PeerId peer) {
         return;
     }
     NetworkConnection& connection = parts_->connections.make(peer);
-    connection.channel_ = parts_->lives.make_channel(peer);
+    connection.channel_ = parts_->objects.make_channel(peer);
     if (connection.channel_ == nullptr) {
         refuse(peer, "there is no room for the object of a connection: it is closed");
         parts_->connections.end(peer);
@@ -389,7 +389,7 @@ void NetworkServer::peer_left(PeerId peer, CloseReason /*reason*/) {
     }
     manager_.on_server_disconnect(*this, *connection);
     parts_->authority.release_all(*connection);
-    parts_->lives.end_channel(*connection->channel_);
+    parts_->objects.end_channel(*connection->channel_);
     parts_->connections.end(peer);
     parts_->part_sender.client_left(peer);
 }

@@ -24,8 +24,7 @@ ServerParts::ServerParts(NetworkServer& server, const NetDriverSettings& setting
       owner_values(*this),
       part_sender(*this, settings.config),
       states(*this),
-      phases(*this),
-      lives(*this) {}
+      phases(*this) {}
 
 ServerParts& server_parts_of(const NetworkIdentity& object) noexcept {
     ServerParts* const parts = Inside::of(object).server.end;

@@ -12,7 +12,6 @@
 #include "authority.h"
 #include "connection_phases.h"
 #include "host_view.h"
-#include "object_lives.h"
 #include "observers.h"
 #include "owner_values.h"
 #include "part_sender.h"
@@ -49,7 +48,6 @@ struct ServerParts {
     NetworkServer::PartSender part_sender;
     NetworkServer::StateSender states;
     NetworkServer::Phases phases;
-    NetworkServer::ObjectLives lives;
 };
 
 /// Returns the parts of the server that spawned the object. Without one, the process ends.

@@ -170,7 +170,6 @@ class NetworkServer final : private NetWorld {
     class Connections;
     class HostView;
     class Log;
-    class ObjectLives;
     class Objects;
     class Observers;
     class OwnerValues;
