@@ -98,7 +98,6 @@ GROUPS = [
     ("behaviours", ("test_behaviours",), """
         netdriver/behaviours/src/behaviours/behaviour_section.cpp
         netdriver/behaviours/src/client/client_readiness.cpp
-        netdriver/behaviours/src/client/client_roles.cpp
         netdriver/behaviours/src/client/network_client.cpp
         netdriver/behaviours/src/client/owner_updates.cpp
         netdriver/behaviours/src/client/spawn_sources.cpp

@@ -20,7 +20,6 @@ ClientParts::ClientParts(NetworkClient& client, const NetDriverSettings& setting
       sources(*this),
       spawned(*this),
       updates(*this, settings.config),
-      roles(*this),
       readiness(*this),
       wanted(*this) {}
 

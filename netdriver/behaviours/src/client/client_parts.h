@@ -9,7 +9,6 @@
 
 #include "client_log.h"
 #include "client_readiness.h"
-#include "client_roles.h"
 #include "owner_updates.h"
 #include "spawn_sources.h"
 #include "spawned_objects.h"
@@ -35,7 +34,6 @@ struct ClientParts {
     NetworkClient::SpawnSources sources;
     NetworkClient::SpawnedObjects spawned;
     NetworkClient::OwnerUpdates updates;
-    NetworkClient::ClientRoles roles;
     NetworkClient::ClientReadiness readiness;
     NetworkClient::WantedCollections wanted;
 };

@@ -29,7 +29,7 @@ bool NetworkClient::ClientReadiness::add_player() {
     if (!is_ready_ || channel_ == nullptr) {
         return refuse_request("add_player: this client is not ready: call ready() before");
     }
-    if (parts_.roles.local_player() != nullptr) {
+    if (parts_.spawned.local_player() != nullptr) {
         return refuse_request("add_player: this client has a player already");
     }
     return channel_->components().front()->call("add_player") == CallResult::Sent;

@@ -181,7 +181,7 @@ NetworkIdentity* NetworkClient::find(std::uint64_t net_id) const noexcept {
 }
 
 NetworkIdentity* NetworkClient::local_player() const noexcept {
-    return parts_->roles.local_player();
+    return parts_->spawned.local_player();
 }
 
 // NetWorld.
@@ -217,7 +217,7 @@ void NetworkClient::despawn(ObjectHandle handle, ChannelCloseReason reason) {
 
 void NetworkClient::role_changed(ObjectHandle object, const ObjectRole& /*previous*/,
                                  const ObjectRole& role) {
-    parts_->roles.role_changed(*detail::object_of(object), role);
+    parts_->spawned.role_changed(*detail::object_of(object), role);
 }
 
 void NetworkClient::peer_left(PeerId /*peer*/, CloseReason reason) {

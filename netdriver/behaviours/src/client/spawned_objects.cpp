@@ -11,14 +11,6 @@
 
 namespace replayout {
 
-NetworkIdentity* NetworkClient::SpawnedObjects::find_other_player(
-    const NetworkIdentity& object) const noexcept {
-    const auto other = std::find_if(spawned_.begin(), spawned_.end(), [&](const auto& entry) {
-        return entry.second != &object && detail::Inside::of(*entry.second).local.is_told_player();
-    });
-    return other == spawned_.end() ? nullptr : other->second;
-}
-
 bool NetworkClient::SpawnedObjects::is_leaving(ObjectHandle handle) const noexcept {
     const NetworkIdentity* const named = detail::object_of(handle);
     return !handle.is_null() && parts_.objects.contains(named) && named->is_spawned() &&
@@ -87,7 +79,9 @@ NetworkIdentity* NetworkClient::SpawnedObjects::spawn(const SpawnInfo& info) {
     if (object == nullptr) {
         return nullptr;
     }
-    parts_.roles.object_spawned(*object);
+    if (object->is_local_player()) {
+        local_player_ = object;
+    }
     spawned_.insert_or_assign(object->net_id(), object);
     spawned_now_.push_back(object);
     return object;
@@ -130,7 +124,7 @@ void NetworkClient::SpawnedObjects::start(NetworkIdentity& object) {
         parts.local.start(parts.components);
     }
     if (object.is_spawned()) {
-        parts_.roles.tell(object, parts.local.role());
+        tell(object, parts.local.role());
     }
     if (object.is_spawned()) {
         parts_.driver.run_kept_calls(detail::handle_of(object));
@@ -156,7 +150,7 @@ void NetworkClient::SpawnedObjects::unspawn(NetworkIdentity& object, ChannelClos
     parts_.wanted.forget(object.net_id());
     detail::ObjectParts& parts = detail::Inside::of(object);
     parts.local.stop(parts.components);
-    parts_.roles.forget_player(object);
+    forget_player(object);
     parts_.manager.on_client_unspawn(parts_.client, object, reason);
     spawned_.erase(parts.net_id);
     parts.net_id = 0;
@@ -172,6 +166,42 @@ void NetworkClient::SpawnedObjects::unspawn(NetworkIdentity& object, ChannelClos
     parts_.objects.object_left(object);
     StoredReferences::clear_all(object);
     parts_.sources.give_back(object, reason);
+}
+
+void NetworkClient::SpawnedObjects::role_changed(NetworkIdentity& object, const ObjectRole& role) {
+    if (role.is_owned && !object.is_owned()) {
+        for (NetworkBehaviour* behaviour : object.components()) {
+            detail::Inside::of(*behaviour).owner().forget_received();
+        }
+        parts_.updates.object_changed(object);
+    }
+    if (detail::LocalRole& local = detail::Inside::of(object).local; local.is_started()) {
+        tell(object, role);
+    } else {
+        local.set_role(role);
+    }
+}
+
+void NetworkClient::SpawnedObjects::tell(NetworkIdentity& object, const ObjectRole& role) {
+    if (role.is_player) {
+        local_player_ = &object;
+    }
+    detail::ObjectParts& parts = detail::Inside::of(object);
+    parts.local.tell(parts.components, role);
+    if (!role.is_player) {
+        forget_player(object);
+    }
+}
+
+void NetworkClient::SpawnedObjects::forget_player(const NetworkIdentity& object) {
+    if (local_player_ != &object) {
+        return;
+    }
+    // The one before it, where both changed back before this client was told of that.
+    const auto other = std::find_if(spawned_.begin(), spawned_.end(), [&](const auto& entry) {
+        return entry.second != &object && detail::Inside::of(*entry.second).local.is_told_player();
+    });
+    local_player_ = other == spawned_.end() ? nullptr : other->second;
 }
 
 void NetworkClient::SpawnedObjects::unspawn_kept() {

@@ -8,10 +8,14 @@
 //     despawn()    the object is unspawned: stop callbacks run, and it returns to its source. A
 //                  client that is not ready keeps its objects, until it is known whether they are
 //                  shown again
+//
+// And their roles: which ones the client owns, and which one is its local player. Callbacks run
+// when a role begins or ends.
 #pragma once
 
 #include <replayout/behaviours/network_client.h>
 #include <replayout/netdriver/channel_close_reason.h>
+#include <replayout/netdriver/net_role.h>
 #include <replayout/netdriver/net_world.h>
 
 #include <cstdint>
@@ -31,8 +35,8 @@ class NetworkClient::SpawnedObjects : detail::PartOf<detail::ClientParts> {
         const auto found = spawned_.find(net_id);
         return found == spawned_.end() ? nullptr : found->second;
     }
-    /// Another object that was started as the local player. Null: there is none.
-    [[nodiscard]] NetworkIdentity* find_other_player(const NetworkIdentity& object) const noexcept;
+    /// Null: there is none.
+    [[nodiscard]] NetworkIdentity* local_player() const noexcept { return local_player_; }
     /// The object ends within the driver's call that is under way.
     [[nodiscard]] bool is_leaving(ObjectHandle handle) const noexcept;
 
@@ -47,6 +51,8 @@ class NetworkClient::SpawnedObjects : detail::PartOf<detail::ClientParts> {
     /// Starts one object before the batch is whole. False: it ended.
     [[nodiscard]] bool start_early(NetworkIdentity& object);
     void despawn(NetworkIdentity& object, ChannelCloseReason reason);
+    /// The server gave the object another role.
+    void role_changed(NetworkIdentity& object, const ObjectRole& role);
     /// Ends objects that were kept and are not shown again.
     void unspawn_kept();
     /// The connection ended.
@@ -54,6 +60,10 @@ class NetworkClient::SpawnedObjects : detail::PartOf<detail::ClientParts> {
 
   private:
     [[nodiscard]] NetworkIdentity* find_or_take(const SpawnInfo& info);
+    /// Runs the callbacks of what begins and ends with `role`.
+    void tell(NetworkIdentity& object, const ObjectRole& role);
+    /// The object is the local player no longer.
+    void forget_player(const NetworkIdentity& object);
     /// Tells the object that it is there, and then runs the calls that waited for that.
     void start(NetworkIdentity& object);
     /// Tells the object that it ends here, and gives it back to its source.
@@ -61,6 +71,7 @@ class NetworkClient::SpawnedObjects : detail::PartOf<detail::ClientParts> {
 
     std::map<std::uint64_t, NetworkIdentity*> spawned_;
     std::vector<NetworkIdentity*> spawned_now_;  // in this early_update(), to be started
+    NetworkIdentity* local_player_ = nullptr;
 };
 
 }  // namespace replayout

@@ -111,7 +111,6 @@ class NetworkClient final : private NetWorld {
 
     class ClientLog;
     class ClientReadiness;
-    class ClientRoles;
     class OwnerUpdates;
     class SpawnedObjects;
     class SpawnSources;
