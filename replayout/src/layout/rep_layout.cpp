@@ -55,7 +55,7 @@ Result<std::unique_ptr<RepLayout>> RepLayout::create(const TypeRegistry& registr
         return Error{ErrorCode::RegistryNotFrozen,
                      "layout of \"" + std::string(type.name()) + "\": its registry is not frozen"};
     }
-    Result<std::unique_ptr<RepLayout>> layout = RepLayoutBuilder(type, options, resource).build();
+    Result<std::unique_ptr<RepLayout>> layout = build_layout(type, options, resource);
     if (layout) {
         (*layout)->registry_ = &registry;
         RepFunctionBuilder functions(**layout, options, resource);
