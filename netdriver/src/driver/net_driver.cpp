@@ -130,9 +130,8 @@ Status NetDriver::listen() {
 }
 
 Status NetDriver::connect(PeerId server, NetTime now) {
-    Status status = check_start();
-    if (!status) {
-        return status;
+    if (Status checked = check_start(); !checked) {
+        return checked;
     }
     if (server == PeerId{}) {
         return Error{ErrorCode::InvalidArgument,

@@ -64,19 +64,16 @@ class RepFunctionBuilder {
 
     /// Those of the base first. `object_offset`: of `type` within the object.
     [[nodiscard]] Status add_functions_of(const Type& type, std::uint32_t object_offset) {
+        Status added;
         if (type.base() != nullptr) {
-            if (Status added = add_functions_of(*type.base(), object_offset + type.base_offset());
-                !added) {
-                return added;
-            }
+            added = add_functions_of(*type.base(), object_offset + type.base_offset());
         }
         for (const Function& function : type.functions()) {
-            Status added = is_remote(function) ? add(function, object_offset) : Status();
-            if (!added) {
-                return added;
+            if (added && is_remote(function)) {
+                added = add(function, object_offset);
             }
         }
-        return {};
+        return added;
     }
     [[nodiscard]] Status add(const Function& function, std::uint32_t object_offset) {
         if (functions_.size() >= function_count_max) {

@@ -59,9 +59,8 @@ Result<std::unique_ptr<RepLayout>> RepLayout::create(const TypeRegistry& registr
     if (layout) {
         (*layout)->registry_ = &registry;
         RepFunctionBuilder functions(**layout, options, resource);
-        const Status status = functions.build();
-        if (!status) {
-            return status.error();
+        if (Status built = functions.build(); !built) {
+            return built.error();
         }
         (*layout)->fingerprint_ = functions.fingerprint();
         (*layout)->functions_ = functions.take();

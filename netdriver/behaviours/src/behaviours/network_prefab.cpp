@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "behaviour_section.h"
 #include "inside.h"
-#include "prefab_description.h"
 #include "prefab_members.h"
 #include "server_parts.h"
 #include "stored_references.h"
@@ -72,17 +71,6 @@ std::string NetworkPrefab::member_name(std::size_t component, std::string_view n
     return std::to_string(component) + "." + std::string(name);
 }
 
-Status NetworkPrefab::describe(TypeRegistry& registry) {
-    Description description(*this, components_, *members_, registry);
-    Result<const Type*> type = description.build();
-    if (!type) {
-        return type.error();
-    }
-    type_ = *type;
-    has_calls_for_owner_ = description.has_calls_for_owner();
-    return {};
-}
-
 Status NetworkPrefab::create_layout(const TypeRegistry& registry) {
     archetype_ = std::make_unique<NetworkIdentity>(*this, std::pmr::get_default_resource());
     StoredReferences::clear_all(*archetype_);  // It outlives all objects.
@@ -94,7 +82,7 @@ Status NetworkPrefab::create_layout(const TypeRegistry& registry) {
         return layout.error();
     }
     layout_ = std::move(*layout);
-    Description::find_functions(*layout_, components_);
+    find_functions();
     return {};
 }
 

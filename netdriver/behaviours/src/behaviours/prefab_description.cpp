@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "prefab_description.h"
+//
+// Describes the class of a prefab's objects, from which its layout is made: for each component the
+// properties of its SyncVars, collections and section, and the functions that bring what properties
+// cannot. Notes in the components where these are.
+#include <replayout/behaviours/network_prefab.h>
+#include <replayout/reflection/dynamic_type_builder.h>
 
 #include "behaviour_section.h"
 #include "prefab_members.h"
@@ -83,200 +88,229 @@ constexpr std::string_view section_name = "section";
 
 }  // namespace
 
-NetworkPrefab::Description::Description(const NetworkPrefab& prefab,
-                                        std::vector<Component>& components, Members& members,
-                                        TypeRegistry& registry)
-    : prefab_(prefab),
-      components_(components),
-      members_(members),
-      builder_(registry, TypeKind::Class, prefab.name(), prefab.block_size(),
-               prefab.block_alignment()) {}
+class NetworkPrefab::Description {
+  public:
+    /// `components` are those of the prefab. `members` takes their places.
+    Description(const NetworkPrefab& prefab, std::vector<Component>& components, Members& members,
+                TypeRegistry& registry)
+        : prefab_(prefab),
+          components_(components),
+          members_(members),
+          builder_(registry, TypeKind::Class, prefab.name(), prefab.block_size(),
+                   prefab.block_alignment()) {}
 
-Result<const Type*> NetworkPrefab::Description::build() {
-    for (std::uint32_t i = 0; i < components_.size(); ++i) {
-        for (const auto add :
-             {&Description::add_variables, &Description::add_collections, &Description::add_section,
-              &Description::add_functions, &Description::add_owner_sections}) {
-            if (Status added = (this->*add)(i); !added) {
-                return added.error();
+    /// Call it once. An error names the prefab and the member.
+    [[nodiscard]] Result<const Type*> build() {
+        for (std::uint32_t i = 0; i < components_.size(); ++i) {
+            for (const auto add : {&Description::add_variables, &Description::add_collections,
+                                   &Description::add_section, &Description::add_functions,
+                                   &Description::add_owner_sections}) {
+                if (Status added = (this->*add)(i); !added) {
+                    return added.error();
+                }
             }
         }
+        return builder_.build();
     }
-    return builder_.build();
-}
 
-ParentIndex NetworkPrefab::Description::next_parent(std::uint32_t count) noexcept {
-    return ParentIndex{
-        static_cast<std::uint16_t>(std::exchange(parent_count_, parent_count_ + count))};
-}
+    /// Once built: something is for the owner alone, and is sent by calls.
+    [[nodiscard]] bool has_calls_for_owner() const noexcept { return has_calls_for_owner_; }
 
-Status NetworkPrefab::Description::add_variables(std::uint32_t component) {
-    Component& placed = components_[component];
-    for (std::uint32_t index = 0; index < placed.type->sync_vars.size(); ++index) {
-        Place& place = members_.add({&prefab_, component, index});
-        Result<Property> property = property_of(placed.type->sync_vars[index], place);
-        if (!property) {
-            return property.error();
+  private:
+    [[nodiscard]] Status add_variables(std::uint32_t component) {
+        Component& placed = components_[component];
+        for (std::uint32_t index = 0; index < placed.type->sync_vars.size(); ++index) {
+            Place& place = members_.add({&prefab_, component, index});
+            Result<Property> property = property_of(placed.type->sync_vars[index], place);
+            if (!property) {
+                return property.error();
+            }
+            placed.parents.push_back(next_parent(property->array_dim));
+            builder_.property(std::move(*property));
         }
-        placed.parents.push_back(next_parent(property->array_dim));
-        builder_.property(std::move(*property));
+        return {};
     }
-    return {};
-}
 
-Result<Property> NetworkPrefab::Description::property_of(const SyncVarInfo& variable,
-                                                         Place& place) const {
-    const Component& component = components_[place.component];
-    Property property = variable.property;
-    property.name = member_name(place.component, property.name);
-    property.offset += component.offset;
-    const Result<LifetimeCondition> condition = condition_of(
-        component.settings.sync_mode, variable.sync_mode, component.settings.sync_direction);
-    if (!condition) {
-        return Error{condition.error().code, "prefab \"" + prefab_.name() + "\": SyncVar \"" +
-                                                 property.name + "\" " + condition.error().message};
+    [[nodiscard]] Result<Property> property_of(const SyncVarInfo& variable, Place& place) const {
+        const Component& component = components_[place.component];
+        Property property = variable.property;
+        property.name = member_name(place.component, property.name);
+        property.offset += component.offset;
+        const Result<LifetimeCondition> condition = condition_of(
+            component.settings.sync_mode, variable.sync_mode, component.settings.sync_direction);
+        if (!condition) {
+            return Error{condition.error().code, "prefab \"" + prefab_.name() + "\": SyncVar \"" +
+                                                     property.name + "\" " +
+                                                     condition.error().message};
+        }
+        property.condition = *condition;
+        property.sent_within_us = sent_within_us_of(component.settings, property);
+        const bool is_owners = component.settings.sync_direction == SyncDirection::ClientToServer;
+        if (variable.hook.call != nullptr || is_owners) {
+            property.notify.call = Members::tell_received;
+            property.notify.context = &place;
+            property.notify.when = is_owners || component.settings.hook_style == HookStyle::UNet
+                                       ? RepNotify::Always
+                                       : RepNotify::OnChanged;
+        }
+        return property;
     }
-    property.condition = *condition;
-    property.sent_within_us = sent_within_us_of(component.settings, property);
-    const bool is_owners = component.settings.sync_direction == SyncDirection::ClientToServer;
-    if (variable.hook.call != nullptr || is_owners) {
-        property.notify.call = Members::tell_received;
-        property.notify.context = &place;
-        property.notify.when = is_owners || component.settings.hook_style == HookStyle::UNet
-                                   ? RepNotify::Always
-                                   : RepNotify::OnChanged;
-    }
-    return property;
-}
 
-Status NetworkPrefab::Description::add_collections(std::uint32_t component) {
-    Component& placed = components_[component];
-    const bool is_for_owner = placed.settings.sync_mode == SyncMode::Owner;
-    for (std::uint32_t index = 0; index < placed.type->collections.size(); ++index) {
-        const SyncCollectionInfo& info = placed.type->collections[index];
+    [[nodiscard]] Status add_collections(std::uint32_t component) {
+        Component& placed = components_[component];
+        const bool is_for_owner = placed.settings.sync_mode == SyncMode::Owner;
+        for (std::uint32_t index = 0; index < placed.type->collections.size(); ++index) {
+            const SyncCollectionInfo& info = placed.type->collections[index];
+            const std::string& name = info.property.name;
+            if (Status checked =
+                    check_settings(placed.settings, false, prefab_.name(),
+                                   "collection \"" + member_name(component, name) + "\"");
+                !checked) {
+                return checked;
+            }
+            const Place place{&prefab_, component, index};
+            Collection& collection = placed.collections.emplace_back();
+            if (is_for_owner) {
+                add_function(place, with_suffix(name, items_suffix), flags_of(SyncMode::Owner),
+                             info.property.struct_type,
+                             Members::receive_at_client<&detail::CollectionEnd::receive_state>);
+                has_calls_for_owner_ = true;
+            } else {
+                Property property = info.property;
+                property.name = member_name(component, name);
+                property.offset += placed.offset;
+                property.notify = {Members::tell_items, &members_.add(place), RepNotify::Always};
+                collection.items = next_parent(1);
+                builder_.property(std::move(property));
+            }
+            add_function(place, with_suffix(name, changes_suffix),
+                         flags_of(placed.settings.sync_mode), info.changes,
+                         Members::receive_at_client<&detail::CollectionEnd::receive_changes>);
+            if (placed.settings.sync_direction == SyncDirection::ClientToServer) {
+                add_owner_calls(place, info);
+            }
+        }
+        return {};
+    }
+
+    void add_owner_calls(const Place& place, const SyncCollectionInfo& info) {
         const std::string& name = info.property.name;
-        if (Status checked = check_settings(placed.settings, false, prefab_.name(),
-                                            "collection \"" + member_name(component, name) + "\"");
+        const FunctionFlags to_owner = FunctionFlags::Client | FunctionFlags::Reliable;
+        add_function(place, with_suffix(name, to_server_suffix),
+                     FunctionFlags::Server | FunctionFlags::Reliable | FunctionFlags::Update,
+                     info.changes, Members::receive_from_owner);
+        add_function(place, with_suffix(name, to_owner_suffix), to_owner, info.property.struct_type,
+                     Members::receive_at_client<&detail::CollectionEnd::receive_as_owner>);
+        add_function(place, with_suffix(name, to_last_owner_suffix), to_owner,
+                     info.property.struct_type,
+                     Members::receive_at_client<&detail::CollectionEnd::receive_as_last_owner>);
+    }
+
+    [[nodiscard]] Status add_section(std::uint32_t component) {
+        Component& placed = components_[component];
+        if (!placed.type->has_custom_serialization) {
+            return {};
+        }
+        if (Status checked = check_settings(placed.settings, true, prefab_.name(),
+                                            "behaviour \"" + placed.type->name + "\"");
             !checked) {
             return checked;
         }
-        const Place place{&prefab_, component, index};
-        Collection& collection = placed.collections.emplace_back();
-        if (is_for_owner) {
-            add_function(place, with_suffix(name, items_suffix), flags_of(SyncMode::Owner),
-                         info.property.struct_type,
-                         Members::receive_at_client<&detail::CollectionEnd::receive_state>);
+        const Place place{&prefab_, component, 0};
+        const TypeRegistry& registry = builder_.registry();
+        const Type& call = *registry.find(type_key_of<detail::SectionCall>());
+        if (placed.settings.sync_mode == SyncMode::Owner) {
+            add_function(place, with_suffix(section_name, items_suffix), flags_of(SyncMode::Owner),
+                         &call, Members::receive_section<true>);
             has_calls_for_owner_ = true;
         } else {
-            Property property = info.property;
-            property.name = member_name(component, name);
-            property.offset += placed.offset;
-            property.notify = {Members::tell_items, &members_.add(place), RepNotify::Always};
-            collection.items = next_parent(1);
+            Property property = struct_property(member_name(component, section_name),
+                                                *registry.find(type_key_of<detail::SectionState>()),
+                                                placed.section.offset);
+            property.is_push_based = true;
+            property.condition = LifetimeCondition::InitialOnly;
+            property.notify = {Members::tell_initial_section, &members_.add(place),
+                               RepNotify::Always};
+            placed.section.initial = next_parent(1);
             builder_.property(std::move(property));
         }
-        add_function(place, with_suffix(name, changes_suffix), flags_of(placed.settings.sync_mode),
-                     info.changes,
-                     Members::receive_at_client<&detail::CollectionEnd::receive_changes>);
-        if (placed.settings.sync_direction == SyncDirection::ClientToServer) {
-            add_owner_calls(place, info);
+        add_function(place, with_suffix(section_name, changes_suffix),
+                     flags_of(placed.settings.sync_mode), &call, Members::receive_section<false>);
+        return {};
+    }
+
+    /// The functions that its class has.
+    [[nodiscard]] Status add_functions(std::uint32_t component) {
+        const std::vector<BehaviourFunction>& functions = components_[component].type->functions;
+        for (std::uint32_t index = 0; index < functions.size(); ++index) {
+            const Function& function = functions[index].function;
+            add_function({&prefab_, component, index}, function.name, function.flags,
+                         function.parameters, call_function);
         }
-    }
-    return {};
-}
-
-void NetworkPrefab::Description::add_owner_calls(const Place& place,
-                                                 const SyncCollectionInfo& info) {
-    const std::string& name = info.property.name;
-    const FunctionFlags to_owner = FunctionFlags::Client | FunctionFlags::Reliable;
-    add_function(place, with_suffix(name, to_server_suffix),
-                 FunctionFlags::Server | FunctionFlags::Reliable | FunctionFlags::Update,
-                 info.changes, Members::receive_from_owner);
-    add_function(place, with_suffix(name, to_owner_suffix), to_owner, info.property.struct_type,
-                 Members::receive_at_client<&detail::CollectionEnd::receive_as_owner>);
-    add_function(place, with_suffix(name, to_last_owner_suffix), to_owner,
-                 info.property.struct_type,
-                 Members::receive_at_client<&detail::CollectionEnd::receive_as_last_owner>);
-}
-
-Status NetworkPrefab::Description::add_section(std::uint32_t component) {
-    Component& placed = components_[component];
-    if (!placed.type->has_custom_serialization) {
         return {};
     }
-    if (Status checked = check_settings(placed.settings, true, prefab_.name(),
-                                        "behaviour \"" + placed.type->name + "\"");
-        !checked) {
-        return checked;
-    }
-    const Place place{&prefab_, component, 0};
-    const TypeRegistry& registry = builder_.registry();
-    const Type& call = *registry.find(type_key_of<detail::SectionCall>());
-    if (placed.settings.sync_mode == SyncMode::Owner) {
-        add_function(place, with_suffix(section_name, items_suffix), flags_of(SyncMode::Owner),
-                     &call, Members::receive_section<true>);
-        has_calls_for_owner_ = true;
-    } else {
-        Property property = struct_property(member_name(component, section_name),
-                                            *registry.find(type_key_of<detail::SectionState>()),
-                                            placed.section.offset);
-        property.is_push_based = true;
-        property.condition = LifetimeCondition::InitialOnly;
-        property.notify = {Members::tell_initial_section, &members_.add(place), RepNotify::Always};
-        placed.section.initial = next_parent(1);
-        builder_.property(std::move(property));
-    }
-    add_function(place, with_suffix(section_name, changes_suffix),
-                 flags_of(placed.settings.sync_mode), &call, Members::receive_section<false>);
-    return {};
-}
 
-Status NetworkPrefab::Description::add_functions(std::uint32_t component) {
-    const std::vector<BehaviourFunction>& functions = components_[component].type->functions;
-    for (std::uint32_t index = 0; index < functions.size(); ++index) {
-        const Function& function = functions[index].function;
-        add_function({&prefab_, component, index}, function.name, function.flags,
-                     function.parameters, call_function);
-    }
-    return {};
-}
-
-Status NetworkPrefab::Description::add_owner_sections(std::uint32_t component) {
-    const Component& placed = components_[component];
-    if (placed.settings.sync_direction != SyncDirection::ClientToServer) {
+    /// The calls that bring SyncVars between an owner and its server.
+    [[nodiscard]] Status add_owner_sections(std::uint32_t component) {
+        const Component& placed = components_[component];
+        if (placed.settings.sync_direction != SyncDirection::ClientToServer) {
+            return {};
+        }
+        const Result<const Type*> section =
+            SectionSender::section_type(builder_.registry(), *placed.type);
+        if (!section) {
+            return section.error();
+        }
+        const Place place{&prefab_, component, 0};
+        add_function(place, SectionSender::to_server,
+                     FunctionFlags::Server | FunctionFlags::Reliable | FunctionFlags::Update,
+                     *section, Members::take_from_owner);
+        add_function(place, SectionSender::to_owner,
+                     FunctionFlags::Client | FunctionFlags::Reliable, *section,
+                     Members::take_from_server);
         return {};
     }
-    const Result<const Type*> section =
-        SectionSender::section_type(builder_.registry(), *placed.type);
-    if (!section) {
-        return section.error();
+
+    void add_function(const Place& place, std::string_view name, FunctionFlags flags,
+                      const Type* parameters, decltype(FunctionThunk::call) call) {
+        FunctionThunk thunk;
+        thunk.call = call;
+        thunk.context = &members_.add(place);
+        builder_.function(member_name(place.component, name), flags, parameters, thunk);
     }
-    const Place place{&prefab_, component, 0};
-    add_function(place, SectionSender::to_server,
-                 FunctionFlags::Server | FunctionFlags::Reliable | FunctionFlags::Update, *section,
-                 Members::take_from_owner);
-    add_function(place, SectionSender::to_owner, FunctionFlags::Client | FunctionFlags::Reliable,
-                 *section, Members::take_from_server);
+
+    /// The place in the layout of the property that is added next, which takes `count`.
+    [[nodiscard]] ParentIndex next_parent(std::uint32_t count) noexcept {
+        return ParentIndex{
+            static_cast<std::uint16_t>(std::exchange(parent_count_, parent_count_ + count))};
+    }
+
+    const NetworkPrefab& prefab_;
+    std::vector<Component>& components_;
+    Members& members_;
+    DynamicTypeBuilder builder_;
+    std::uint32_t parent_count_ = 0;
+    bool has_calls_for_owner_ = false;
+};
+
+Status NetworkPrefab::describe(TypeRegistry& registry) {
+    Description description(*this, components_, *members_, registry);
+    Result<const Type*> type = description.build();
+    if (!type) {
+        return type.error();
+    }
+    type_ = *type;
+    has_calls_for_owner_ = description.has_calls_for_owner();
     return {};
 }
 
-void NetworkPrefab::Description::add_function(const Place& place, std::string_view name,
-                                              FunctionFlags flags, const Type* parameters,
-                                              decltype(FunctionThunk::call) call) {
-    FunctionThunk thunk;
-    thunk.call = call;
-    thunk.context = &members_.add(place);
-    builder_.function(member_name(place.component, name), flags, parameters, thunk);
-}
-
-void NetworkPrefab::Description::find_functions(const RepLayout& layout,
-                                                std::vector<Component>& components) {
+void NetworkPrefab::find_functions() {
     const auto find = [&](std::size_t component, std::string_view name, std::string_view suffix) {
-        return layout.find_function(member_name(component, with_suffix(name, suffix)))
+        return layout_->find_function(member_name(component, with_suffix(name, suffix)))
             .value_or(FunctionIndex{});
     };
-    for (std::size_t i = 0; i < components.size(); ++i) {
-        Component& placed = components[i];
+    for (std::size_t i = 0; i < components_.size(); ++i) {
+        Component& placed = components_[i];
         for (const BehaviourFunction& called : placed.type->functions) {
             placed.functions.push_back(find(i, called.function.name, ""));
         }

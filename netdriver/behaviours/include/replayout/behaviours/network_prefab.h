@@ -112,6 +112,8 @@ class NetworkPrefab {
                   PrefabOptions options);
     [[nodiscard]] Status describe(TypeRegistry& registry);
     [[nodiscard]] Status create_layout(const TypeRegistry& registry);
+    /// Notes in the components which functions of the layout are theirs.
+    void find_functions();
     /// Functions of the game.
     static void call_function(void* block, const void* params, void* place);
     /// The same, at whichever end.
