@@ -10,14 +10,13 @@ namespace {
 [[gnu::cold, gnu::noinline]] [[nodiscard]] RefusalText unknown_property(
     const char* function, const ObjectStore& objects, NetObjectId id,
     std::string_view property) noexcept {
-    const RepLayout& layout = objects.at(slot_of(id))->changelist_state().layout();
     RefusalText text;
     text.append("%s: ", function);
     append_object(text, objects, id);
     text.append(", has no property ");
     text.append_name(property);
     text.append(" that is replicated");
-    append_properties(text, layout, property);
+    append_properties(text, objects.at(slot_of(id))->changelist_state().layout(), property);
     return text;
 }
 

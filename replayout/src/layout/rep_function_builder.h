@@ -24,10 +24,8 @@ class RepFunctionBuilder {
 
     /// Lists the functions; a struct has none.
     [[nodiscard]] Status build() {
-        if (layout_.type().kind() != TypeKind::Class) {
-            return {};
-        }
-        return add_functions_of(layout_.type(), 0);
+        const Type& type = layout_.type();
+        return type.kind() == TypeKind::Class ? add_functions_of(type, 0) : Status();
     }
     /// After build(): the fingerprint of the layout with its functions.
     [[nodiscard]] Digest128 fingerprint() const {
