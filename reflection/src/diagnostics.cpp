@@ -91,16 +91,17 @@ void fail_assertion(const char* expression, const char* file, int line) noexcept
     std::abort();
 }
 
-void refuse_misuse(Expectation& place, const char* format, ...) noexcept {
+void refuse_misuse(Expectation& expectation, const char* format, ...) noexcept {
     char message[512];
     std::va_list arguments;
     va_start(arguments, format);
     (void)std::vsnprintf(message, sizeof(message), format, arguments);
     va_end(arguments);
-    if (place.is_stopping) {
-        assert_handler(AssertionFailure{place.expression, place.file, place.line, message});
+    if (expectation.is_stopping) {
+        assert_handler(
+            AssertionFailure{expectation.expression, expectation.file, expectation.line, message});
     }
-    if (!place.is_logged.exchange(true, std::memory_order_relaxed)) {
+    if (!expectation.is_logged.exchange(true, std::memory_order_relaxed)) {
         log(LogLevel::Error, message);
     }
 }

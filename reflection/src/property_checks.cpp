@@ -256,7 +256,8 @@ Status check_key(const Property& property, const Culprit& culprit) {
     return {};
 }
 
-Status check_place(const TypeDescription& type, const Property& property, const Culprit& culprit) {
+Status check_location(const TypeDescription& type, const Property& property,
+                      const Culprit& culprit) {
     if (property.array_dim == 0) {
         return culprit.refuse(ErrorCode::InvalidArrayDim, {"is a C array of no elements"});
     }
@@ -331,7 +332,7 @@ Status check_property(const TypeRegistry& registry, const TypeDescription& type,
         [&] { return check_value(registry, property, culprit); },
         [&] { return is_of_elements ? check_elements(registry, property, culprit) : Status(); },
         [&] { return is_of_elements ? check_key(property, culprit) : Status(); },
-        [&] { return check_place(type, property, culprit); },
+        [&] { return check_location(type, property, culprit); },
         [&] { return check_condition(type, property, culprit); });
     if (!checked || !property.notify) {
         return checked;

@@ -25,10 +25,10 @@ class HostileEnd {
   public:
     HostileEnd(PlayedEnd::Side side, FuzzInput& input)
         : side_(side), record_(record_of(side)), end_(side) {
-        const std::vector<RecordedPlace> places = places_of(record_);
-        place_ = places[input.number(2) % places.size()];
-        end_.play_until(place_);
-        REQUIRE(read_packet_header(datagram_at(record_, place_), header_) > 0);
+        const std::vector<RecordedDatagram> datagrams = datagrams_of(record_);
+        datagram_ = datagrams[input.number(2) % datagrams.size()];
+        end_.play_until(datagram_);
+        REQUIRE(read_packet_header(datagram_at(record_, datagram_), header_) > 0);
     }
 
     void run(FuzzInput& input) {
@@ -37,17 +37,17 @@ class HostileEnd {
             const auto bytes = input.take(input.number(2));
             give((how & 1) != 0 ? behind_header(how, bytes) : to_bytes(bytes));
         }
-        end_.play_rest(place_);
+        end_.play_rest(datagram_);
         REQUIRE(end_.gives_back_memory());
     }
 
     /// Where a seed begins: the datagrams of the record, each as it came and behind a header.
     [[nodiscard]] static std::vector<Bytes> seeds(PlayedEnd::Side side) {
         const RecordedEnd& record = record_of(side);
-        const std::vector<RecordedPlace> places = places_of(record);
+        const std::vector<RecordedDatagram> datagrams = datagrams_of(record);
         std::vector<Bytes> seeds;
-        for (std::size_t i = 0; i < places.size(); i += 2) {
-            const Bytes& datagram = datagram_at(record, places[i]);
+        for (std::size_t i = 0; i < datagrams.size(); i += 2) {
+            const Bytes& datagram = datagram_at(record, datagrams[i]);
             PacketHeader header;
             const std::size_t size = read_packet_header(datagram, header);
             const auto payload = std::span(datagram).subspan(size);
@@ -122,7 +122,7 @@ class HostileEnd {
     PlayedEnd::Side side_;
     const RecordedEnd& record_;
     PlayedEnd end_;
-    RecordedPlace place_;
+    RecordedDatagram datagram_;
     PacketHeader header_;
     std::size_t given_ = 0;
 };

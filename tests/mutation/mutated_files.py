@@ -11,8 +11,8 @@ GROUPS = [
         replayout/src/layout/compatible_layout_builder.cpp
         replayout/src/receive/dynamic_array_reader.cpp
         replayout/src/receive/key_decoder.h
-        replayout/include/replayout/key_places.h
-        replayout/src/receive/key_places.cpp
+        replayout/include/replayout/elements_by_key.h
+        replayout/src/receive/elements_by_key.cpp
         replayout/src/receive/keyed_array_reader.cpp
         replayout/src/receive/keyed_changes.cpp
         replayout/src/layout/layout_description.cpp
@@ -67,7 +67,7 @@ GROUPS = [
         netdriver/src/link/call_limiter.h
         netdriver/src/link/close_log.cpp
         netdriver/src/clients/ended_sessions.h
-        netdriver/src/rows/kept_room.h
+        netdriver/src/containers/kept_room.h
         netdriver/src/wire/message_budget.h
         netdriver/src/wire/net_config.cpp
         netdriver/src/link/net_connection.cpp
@@ -87,7 +87,7 @@ GROUPS = [
     ("transports", ("test_transports",), """
         netdriver/transports/base/src/address_cookie.cpp
         netdriver/transports/base/src/address_handshake.cpp
-        netdriver/transports/base/src/address_places.cpp
+        netdriver/transports/base/src/peer_slots.cpp
         netdriver/transports/base/src/peer_stay.h
         netdriver/transports/enet/src/enet_gate.cpp
         netdriver/transports/enet/src/enet_transport.cpp

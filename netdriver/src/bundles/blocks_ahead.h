@@ -28,14 +28,14 @@ class BlocksAhead {
             step_far();
         }
         for (std::uint32_t i = 0; i < near_steps; ++i) {
-            step_near(RowBlock());
+            step_near(PlainBlock());
         }
     }
 
     /// The next one is laid down, in a block like `row`, as far as is known.
-    [[gnu::always_inline]] void step(const RowBlock& row) noexcept {
+    [[gnu::always_inline]] void step(const PlainBlock& block) noexcept {
         step_far();
-        step_near(row);
+        step_near(block);
     }
 
   private:
@@ -84,11 +84,11 @@ class BlocksAhead {
             }
         }
     }
-    [[gnu::always_inline]] void step_near(const RowBlock& row) noexcept {
+    [[gnu::always_inline]] void step_near(const PlainBlock& block) noexcept {
         if (near_.has_next()) {
             const ServerObject* info = objects_->at(near_.next());
-            if (info != nullptr && row.value_count() > 0) {
-                row.prefetch(info->changelist_state().shadow());
+            if (info != nullptr && block.value_count() > 0) {
+                block.prefetch(info->changelist_state().shadow());
             }
         }
     }

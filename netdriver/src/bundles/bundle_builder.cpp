@@ -101,41 +101,41 @@ std::uint32_t BundleBuilder::append(const LaneBlocks& blocks) {
     return run().append_room(blocks.blocks.size());
 }
 
-PlacedBlocks BundleBuilder::place_next(const AlikeBlocks& alike, std::uint32_t count,
-                                       LaneBlockWalk& walk) {
-    PlacedBlocks placed;
+BlockExtent BundleBuilder::add_extent(const AlikeBlocks& alike, std::uint32_t count,
+                                      LaneBlockWalk& walk) {
+    BlockExtent extent;
     if (has_bytes()) {
         const ChannelIndex channel = channel_of(walk.next_index());
         bytes_.make_room(channel, alike.body_bytes);
-        placed.last_channel = bytes_.last_channel();
-        placed.byte_offset = static_cast<std::uint32_t>(bytes_.byte_count());
-        placed.head_bytes =
-            static_cast<std::uint16_t>(block_step_bytes(placed.last_channel, channel));
+        extent.last_channel = bytes_.last_channel();
+        extent.byte_offset = static_cast<std::uint32_t>(bytes_.byte_count());
+        extent.head_bytes =
+            static_cast<std::uint16_t>(block_step_bytes(extent.last_channel, channel));
         count = static_cast<std::uint32_t>(std::min<std::size_t>(
-            count, bytes_.room_for_alike(placed.head_bytes, alike.body_bytes)));
+            count, bytes_.room_for_alike(extent.head_bytes, alike.body_bytes)));
     }
-    placed.count = std::min(count, BundleRun::blocks_per_bundle_max - run().unbundled_count());
+    extent.count = std::min(count, BundleRun::blocks_per_bundle_max - run().unbundled_count());
     const ObjectIndex last =
-        walk.take(placed.count, [&](const ObjectBits& objects, std::uint32_t object_count) {
+        walk.take(extent.count, [&](const ObjectBits& objects, std::uint32_t object_count) {
             run().count_appended(object_count, objects,
                                  std::size_t{object_count} * alike.property_count,
                                  std::size_t{object_count} * alike.body_bytes);
         });
     if (has_bytes()) {
-        const std::size_t others = placed.count - 1;
-        bytes_.skip(placed.head_bytes + alike.body_bytes + others * (alike.body_bytes + 1u),
+        const std::size_t others = extent.count - 1;
+        bytes_.skip(extent.head_bytes + alike.body_bytes + others * (alike.body_bytes + 1u),
                     channel_of(last));
     }
     if (run().unbundled_count() == BundleRun::blocks_per_bundle_max) {
         bytes_.end_bundle();
     }
-    return placed;
+    return extent;
 }
 
 void BundleBuilder::finish(std::span<const ObjectIndex> order, ReplicationCounters& counters) {
     bytes_.end_bundle();
     if (!order.empty()) {
-        run().find_places(changes_);
+        run().find_positions(changes_);
     }
     if (has_held_) {
         run().find_held();

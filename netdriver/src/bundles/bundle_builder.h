@@ -27,7 +27,7 @@ namespace replayout {
 class LaneBlockWalk;
 struct AlikeBlocks;
 struct LaneBlocks;
-struct PlacedBlocks;
+struct BlockExtent;
 
 class BundleBuilder {
   public:
@@ -71,15 +71,15 @@ class BundleBuilder {
         return std::span<std::byte>(bytes_.data(), bytes_.byte_count());
     }
     /// Where in bytes() a block of that bundle ends.
-    [[nodiscard]] std::size_t end_of(const Bundle& bundle, std::uint32_t place) const noexcept {
-        return place + 1 < bundle.end ? run().blocks()[place + 1].byte_offset : bundle.bytes_end;
+    [[nodiscard]] std::size_t end_of(const Bundle& bundle, std::uint32_t number) const noexcept {
+        return number + 1 < bundle.end ? run().blocks()[number + 1].byte_offset : bundle.bytes_end;
     }
     /// A block of that bundle, without its head.
     [[nodiscard]] std::span<const std::byte> body_of(const Bundle& bundle,
-                                                     std::uint32_t place) const noexcept {
-        const BundleBlock& block = run().blocks()[place];
+                                                     std::uint32_t number) const noexcept {
+        const BundleBlock& block = run().blocks()[number];
         const std::size_t begin = std::size_t{block.byte_offset} + block.head_bytes;
-        return bytes().subspan(begin, end_of(bundle, place) - begin);
+        return bytes().subspan(begin, end_of(bundle, number) - begin);
     }
     /// A value of a block that was laid down.
     struct LaidDownValue {
@@ -88,9 +88,9 @@ class BundleBuilder {
         std::uint64_t bits_copied = 0;  ///< all or none: it was copied alone
     };
     /// Those of a block of run(). Known only where types are counted.
-    [[nodiscard]] std::span<const LaidDownValue> values_of(std::uint32_t place) const noexcept {
-        const std::size_t begin = place == 0 ? 0 : value_ends_[place - 1];
-        return {values_.data() + begin, value_ends_[place] - begin};
+    [[nodiscard]] std::span<const LaidDownValue> values_of(std::uint32_t number) const noexcept {
+        const std::size_t begin = number == 0 ? 0 : value_ends_[number - 1];
+        return {values_.data() + begin, value_ends_[number] - begin};
     }
     /// Objects that changed and go alone, also to a regular pair: too large for a packet, or with a
     /// value that cannot be sent now. Known only where blocks are laid down.
@@ -141,10 +141,10 @@ class BundleBuilder {
     [[nodiscard]] std::uint32_t append(const LaneBlocks& blocks);
     /// Cuts: the next `count` blocks of a lane, as many of them as there is room for in the packet
     /// and the bundle at hand, get their places.
-    [[nodiscard]] PlacedBlocks place_next(const AlikeBlocks& alike, std::uint32_t count,
-                                          LaneBlockWalk& walk);
+    [[nodiscard]] BlockExtent add_extent(const AlikeBlocks& alike, std::uint32_t count,
+                                         LaneBlockWalk& walk);
     /// Makes bytes() reach as far as all that got a place, for lanes to write it.
-    void reserve_placed() { bytes_.reserve(bytes_.byte_count()); }
+    void reserve_added() { bytes_.reserve(bytes_.byte_count()); }
     /// Ends the run: all of its blocks are there.
     void finish(std::span<const ObjectIndex> order, ReplicationCounters& counters);
 

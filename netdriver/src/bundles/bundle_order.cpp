@@ -21,12 +21,12 @@ BundleOrder::BundleOrder(const ObjectStore& objects, const InterestManager& inte
                          MemoryResource* resource)
     : objects_(objects),
       interest_(interest),
-      placed_(resource),
+      in_cells_(resource),
       sorted_(resource),
       indices_(resource) {}
 
 void BundleOrder::find(const FlushChanges& changes) {
-    clear_all(placed_, sorted_, indices_);
+    clear_all(in_cells_, sorted_, indices_);
     if (!interest_.grid().has_objects()) {
         return;
     }
@@ -39,47 +39,47 @@ void BundleOrder::find(const FlushChanges& changes) {
                 objects_.at(index) == nullptr
                     ? 0
                     : interest_.grid().cell_number_of(objects_.root_of(index));
-            if (!placed_.empty()) {
-                differing |= cell ^ placed_.front().cell;
-                is_sorted = is_sorted && placed_.back().cell <= cell;
+            if (!in_cells_.empty()) {
+                differing |= cell ^ in_cells_.front().cell;
+                is_sorted = is_sorted && in_cells_.back().cell <= cell;
             }
-            placed_.push_back({cell, index});
+            in_cells_.push_back({cell, index});
         });
     }
     if (is_sorted) {
         return;
     }
     sort_by_cell(differing);
-    indices_.reserve(placed_.size());
-    for (const Placed& placed : placed_) {
-        indices_.push_back(placed.index);
+    indices_.reserve(in_cells_.size());
+    for (const ObjectInCell& object : in_cells_) {
+        indices_.push_back(object.index);
     }
 }
 
 // By one digit after the other, the last one first; most are the same for all.
 void BundleOrder::sort_by_cell(std::uint64_t differing) {
-    sorted_.resize(placed_.size());
+    sorted_.resize(in_cells_.size());
     for (int shift = 0; shift < 64; shift += digit_bits) {
         if (digit_of(differing, shift) == 0) {
             continue;
         }
         std::array<std::uint32_t, digit_count> ends{};
-        for (const Placed& placed : placed_) {
-            ++ends[digit_of(placed.cell, shift)];
+        for (const ObjectInCell& object : in_cells_) {
+            ++ends[digit_of(object.cell, shift)];
         }
         std::uint32_t before = 0;
         for (std::uint32_t& end : ends) {
             before += std::exchange(end, before);
         }
-        for (const Placed& placed : placed_) {
-            sorted_[ends[digit_of(placed.cell, shift)]++] = placed;
+        for (const ObjectInCell& object : in_cells_) {
+            sorted_[ends[digit_of(object.cell, shift)]++] = object;
         }
-        placed_.swap(sorted_);
+        in_cells_.swap(sorted_);
     }
 }
 
 void BundleOrder::trim() {
-    placed_.drop_and_trim();
+    in_cells_.drop_and_trim();
     sorted_.drop_and_trim();
     indices_.drop_and_trim();
 }

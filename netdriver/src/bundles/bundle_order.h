@@ -37,7 +37,7 @@ class BundleOrder {
     void trim();
 
   private:
-    struct Placed {
+    struct ObjectInCell {
         std::uint64_t cell = 0;  // InterestGrid::cell_number_of()
         ObjectIndex index{};
     };
@@ -47,8 +47,8 @@ class BundleOrder {
 
     const ObjectStore& objects_;
     const InterestManager& interest_;
-    KeptVector<Placed> placed_;  // scratch
-    KeptVector<Placed> sorted_;  // scratch
+    KeptVector<ObjectInCell> in_cells_;  // scratch
+    KeptVector<ObjectInCell> sorted_;    // scratch
     KeptVector<ObjectIndex> indices_;
 };
 

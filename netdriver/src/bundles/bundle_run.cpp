@@ -5,26 +5,28 @@
 
 namespace replayout {
 
-BlockPlace BundleRun::find(ObjectIndex index) const noexcept {
+BlockPosition BundleRun::find(ObjectIndex index) const noexcept {
     const std::uint32_t word = BitRow::word_of(index);
     const std::uint64_t bit = BitRow::mask_of(index);
-    return word < placed_.size() && (placed_[word].bits & bit) != 0 ? place_of(placed_[word], bit)
-                                                                    : BlockPlace();
+    return word < word_positions_.size() && (word_positions_[word].bits & bit) != 0
+               ? position_of(word_positions_[word], bit)
+               : BlockPosition();
 }
 
-void BundleRun::find_places(const FlushChanges& changes) {
-    placed_.assign(changes.words.back() + std::size_t{1}, PlacedObjects());
+void BundleRun::find_positions(const FlushChanges& changes) {
+    word_positions_.assign(changes.words.back() + std::size_t{1}, WordPositions());
     std::uint32_t count = 0;
     for (const std::uint32_t word : changes.words) {
-        placed_[word] = {changes.objects.word(word), count};
+        word_positions_[word] = {changes.objects.word(word), count};
         count += static_cast<std::uint32_t>(std::popcount(changes.objects.word(word)));
     }
-    places_.assign(count, BlockPlace());
+    positions_.assign(count, BlockPosition());
     for (std::uint32_t bundle = 0; bundle < bundles_.size(); ++bundle) {
         for (std::uint32_t i = bundles_[bundle].begin; i < bundles_[bundle].end; ++i) {
             const ObjectIndex index = blocks_[i].index;
-            places_[place_number(placed_[BitRow::word_of(index)], BitRow::mask_of(index))] =
-                BlockPlace(bundle, i - bundles_[bundle].begin);
+            positions_[position_number(word_positions_[BitRow::word_of(index)],
+                                       BitRow::mask_of(index))] =
+                BlockPosition(bundle, i - bundles_[bundle].begin);
         }
     }
 }
@@ -60,8 +62,8 @@ void BundleRun::keep_only(std::span<const std::uint64_t> held) {
     }
     blocks_.swap(blocks);
     kept_.swap(kept);
-    Vector<PlacedObjects>(placed_.get_allocator()).swap(placed_);
-    Vector<BlockPlace>(places_.get_allocator()).swap(places_);
+    Vector<WordPositions>(word_positions_.get_allocator()).swap(word_positions_);
+    Vector<BlockPosition>(positions_.get_allocator()).swap(positions_);
 }
 
 namespace {
@@ -86,7 +88,7 @@ std::uint64_t BundleRun::blocks_in(const Bundle& bundle, const BitRow& objects) 
     std::uint32_t first = 0;  // the block of the word's first object, where blocks are in order
     for (const ObjectBits& each : words_of(bundle)) {
         const std::uint64_t chosen = each.bits & objects.word(each.word);
-        if (has_places()) {
+        if (has_positions()) {
             BitRow::for_each_in_word(each.word, chosen,
                                      [&](ObjectIndex index) { blocks |= find(index).bit(); });
             continue;
@@ -112,9 +114,9 @@ bool SentBundle::carries(ObjectIndex index) const noexcept {
         for_each_block([&](const BundleBlock& block) { is_any = is_any || block.index == index; });
         return is_any;
     }
-    if (run->has_places()) {
-        const BlockPlace place = run->find(index);
-        return place.is_any() && place.bundle() == bundle && (blocks & place.bit()) != 0;
+    if (run->has_positions()) {
+        const BlockPosition position = run->find(index);
+        return position.is_any() && position.bundle() == bundle && (blocks & position.bit()) != 0;
     }
     const Bundle& all = run->bundles()[bundle];
     const std::span<const BundleBlock> among = run->blocks().subspan(all.begin, all.block_count());

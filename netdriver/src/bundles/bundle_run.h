@@ -10,8 +10,8 @@
 //
 // A packet is of one bundle, or of several where blocks are small; none lies in two.
 //
-// Of blocks that lie cell by cell it is known where that of an object is (BlockPlace), so who takes
-// a few of them does not look at the others.
+// Of blocks that lie cell by cell it is known where that of an object is (BlockPosition), so who
+// takes a few of them does not look at the others.
 //
 // The list of blocks lives until nobody waits for the fate of any; their bytes only as long as the
 // flush. When it is old, it keeps the blocks alone whose fate somebody waits for (keep_only()).
@@ -98,16 +98,17 @@ struct ObjectBits {
 };
 
 /// Objects of one word of a row, and where the places of their blocks begin.
-struct PlacedObjects {
+struct WordPositions {
     std::uint64_t bits = 0;
     std::uint32_t first = 0;
 };
 
 /// Where the block of an object lies.
-class BlockPlace {
+class BlockPosition {
   public:
-    BlockPlace() = default;
-    BlockPlace(std::uint32_t bundle, std::uint32_t block) noexcept : value_(bundle << 6 | block) {}
+    BlockPosition() = default;
+    BlockPosition(std::uint32_t bundle, std::uint32_t block) noexcept
+        : value_(bundle << 6 | block) {}
 
     /// False: the object has none.
     [[nodiscard]] bool is_any() const noexcept { return value_ != none; }
@@ -132,8 +133,8 @@ class BundleRun {
           packets_(Allocator<RunPacket>(resource)),
           words_(resource),
           kept_(Allocator<KeptBlocks>(resource)),
-          placed_(resource),
-          places_(resource) {}
+          word_positions_(resource),
+          positions_(resource) {}
     BundleRun(const BundleRun&) = delete;
     BundleRun& operator=(const BundleRun&) = delete;
 
@@ -168,18 +169,18 @@ class BundleRun {
     }
 
     /// Blocks do not lie in the order of the objects, but it is known where each is.
-    [[nodiscard]] bool has_places() const noexcept { return !placed_.empty(); }
+    [[nodiscard]] bool has_positions() const noexcept { return !word_positions_.empty(); }
     /// Those of a word that changed. Requires places.
-    [[nodiscard]] const PlacedObjects& placed(std::uint32_t word) const noexcept {
-        return placed_[word];
+    [[nodiscard]] const WordPositions& positions_in(std::uint32_t word) const noexcept {
+        return word_positions_[word];
     }
     /// That of one of them. `bit`: its own.
-    [[nodiscard]] BlockPlace place_of(const PlacedObjects& among,
-                                      std::uint64_t bit) const noexcept {
-        return places_[place_number(among, bit)];
+    [[nodiscard]] BlockPosition position_of(const WordPositions& among,
+                                            std::uint64_t bit) const noexcept {
+        return positions_[position_number(among, bit)];
     }
     /// That of any object. Requires places. O(1).
-    [[nodiscard]] BlockPlace find(ObjectIndex index) const noexcept;
+    [[nodiscard]] BlockPosition find(ObjectIndex index) const noexcept;
     /// Which blocks of `bundle` belong to `objects`: bit i for block i. Costs a step for each word,
     /// and for each object of the smaller part of a word; with places, one for each object.
     [[nodiscard]] std::uint64_t blocks_in(const Bundle& bundle,
@@ -225,7 +226,7 @@ class BundleRun {
     // For who builds it.
 
     /// Of one that has begun and holds nothing, see KeptRoom.
-    void trim() { trim_all(blocks_, bundles_, words_, placed_, places_); }
+    void trim() { trim_all(blocks_, bundles_, words_, word_positions_, positions_); }
     /// Gives back all of its room. Requires a run that has begun and holds nothing.
     void give_back() noexcept {
         blocks_.shrink_to_fit();
@@ -233,13 +234,13 @@ class BundleRun {
         packets_.shrink_to_fit();
         words_.shrink_to_fit();
         kept_.shrink_to_fit();
-        placed_.shrink_to_fit();
-        places_.shrink_to_fit();
+        word_positions_.shrink_to_fit();
+        positions_.shrink_to_fit();
     }
     /// Before anything is added: the flush that it is of.
     void begin(std::uint64_t flush) noexcept {
         flush_ = flush;
-        clear_all(blocks_, bundles_, words_, packets_, kept_, placed_, places_);
+        clear_all(blocks_, bundles_, words_, packets_, kept_, word_positions_, positions_);
         has_held_ = false;
         begins_packet_ = true;
         begin_bundle();
@@ -253,11 +254,11 @@ class BundleRun {
     void append(const BundleBlock& block) { blocks_.push_back(block); }
     /// The same in two steps, for several of objects in one word of a row: first room for so many,
     /// of which as many as are said at last stay unused, and then what there is in all of them.
-    [[nodiscard]] BundleBlock* begin_row(std::uint32_t count) {
+    [[nodiscard]] BundleBlock* begin_blocks(std::uint32_t count) {
         const std::uint32_t begin = append_room(count);
         return blocks_.data() + begin;
     }
-    void end_row(std::uint32_t unused) { blocks_.resize(blocks_.size() - unused); }
+    void end_blocks(std::uint32_t unused) { blocks_.resize(blocks_.size() - unused); }
     void count_appended(std::uint32_t count, const ObjectBits& objects, std::size_t property_count,
                         std::size_t body_bytes) {
         if (unbundled_count_ == 0 || words_.back().word != objects.word) {
@@ -273,7 +274,7 @@ class BundleRun {
     }
     /// As many at once as there is room for in the bundle at hand, whose last one is for who ends
     /// it.
-    [[nodiscard]] std::uint32_t row_count_max() const noexcept {
+    [[nodiscard]] std::uint32_t append_max() const noexcept {
         return blocks_per_bundle_max - 1 - unbundled_count_;
     }
     /// Room for so many more blocks, which several lanes write, each its own; who counts them does
@@ -323,7 +324,7 @@ class BundleRun {
 
     /// Behind the last bundle, where blocks do not lie in the order of the objects: of all that
     /// changed.
-    void find_places(const FlushChanges& changes);
+    void find_positions(const FlushChanges& changes);
     /// Finds Bundle::held_blocks. Call it after the last bundle, if the layout of some block needs
     /// the held version.
     void find_held() noexcept;
@@ -346,8 +347,8 @@ class BundleRun {
             visit(bit, blocks_[kept.first + rank]);
         }
     }
-    [[nodiscard]] static std::uint32_t place_number(const PlacedObjects& among,
-                                                    std::uint64_t bit) noexcept {
+    [[nodiscard]] static std::uint32_t position_number(const WordPositions& among,
+                                                       std::uint64_t bit) noexcept {
         const std::uint64_t before = among.bits & (bit - 1);
         // Where few objects changed there is none before it.
         return among.first + (before == 0 ? 0u : static_cast<std::uint32_t>(std::popcount(before)));
@@ -364,8 +365,8 @@ class BundleRun {
     KeptVector<ObjectBits> words_;
     Vector<KeptBlocks> kept_;  // by bundle; empty: all are
     // By word of a row; of those in which nothing changed anything.
-    KeptVector<PlacedObjects> placed_;
-    KeptVector<BlockPlace> places_;  // of each of these objects
+    KeptVector<WordPositions> word_positions_;
+    KeptVector<BlockPosition> positions_;  // of each of these objects
     // Of blocks that are in no bundle yet.
     std::uint32_t unbundled_count_ = 0;
     std::uint32_t unbundled_properties_ = 0;

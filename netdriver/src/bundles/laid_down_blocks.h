@@ -72,7 +72,7 @@ class BlockBytes {
     /// There is memory for a packet more, and for what is written beyond it.
     void reserve_packet() {
         reserve(byte_count_ + packet_header_bytes_max + room_bytes_ + block_step_bytes_max +
-                RowBlock::spare_bytes);
+                PlainBlock::spare_bytes);
     }
     void reserve(std::size_t byte_count) { bytes_.grow_to(byte_count); }
     /// Where the body of the next block goes, where none is cut.
@@ -96,7 +96,7 @@ class BlockBytes {
     }
     /// Where blocks with bodies of one length go that lie side by side in the bundle at hand, each
     /// behind a head of one byte: for who lays down several, which is told at the end.
-    struct RowPlace {
+    struct BlockCursor {
         std::byte* bytes;
         std::size_t byte_count;
         std::size_t byte_count_max;  ///< where one more begins that has room in the packet
@@ -114,25 +114,25 @@ class BlockBytes {
             return head + 1;
         }
     };
-    [[nodiscard]] RowPlace begin_row(std::size_t body_bytes) {
+    [[nodiscard]] BlockCursor begin_alike(std::size_t body_bytes) {
         // In an empty packet there is room for it, whatever its head.
         const bool is_short = body_bytes + block_step_bytes_max <= room_bytes_;
         std::size_t room_end = packet_begin_ + room_bytes_;
         if (run_ != nullptr) {
             reserve_packet();
         } else {  // there is no packet yet
-            room_end = byte_count_ + uncut_row_max * (body_bytes + 1);
-            reserve(room_end + RowBlock::spare_bytes);
+            room_end = byte_count_ + uncut_blocks_max * (body_bytes + 1);
+            reserve(room_end + PlainBlock::spare_bytes);
         }
         return {data(), byte_count_, is_short ? room_end - body_bytes - 1 : std::size_t{0},
                 last_channel_};
     }
-    void end_row(const RowPlace& place) noexcept {
-        byte_count_ = place.byte_count;
-        last_channel_ = place.last_channel;
+    void end_alike(const BlockCursor& cursor) noexcept {
+        byte_count_ = cursor.byte_count;
+        last_channel_ = cursor.last_channel;
     }
     /// Blocks of one row that were not cut, at most.
-    static constexpr std::uint32_t uncut_row_max = 64;
+    static constexpr std::uint32_t uncut_blocks_max = 64;
     /// How many with such a body the packet at hand has room for, side by side, the first with a
     /// head as long. Requires room for one.
     [[nodiscard]] std::size_t room_for_alike(std::size_t head_bytes,
@@ -163,15 +163,15 @@ class BlockBytes {
         last_channel_ = channel;
     }
 
-    /// Objects of this layout may lie in a row of `row`.
-    [[nodiscard]] bool is_row_known() const noexcept {
+    /// Objects of this layout may lie in a row of `plain`.
+    [[nodiscard]] bool is_plain_known() const noexcept {
         return layout_facts.may_be_regular && layout_facts.is_simple &&
-               row.layout() == layout_facts.layout && row.value_count() > 0;
+               plain.layout() == layout_facts.layout && plain.value_count() > 0;
     }
 
     // Scratch of who lays down.
     LayoutFacts layout_facts;  ///< of the last object
-    RowBlock row;              ///< of the last block that is one
+    PlainBlock plain;          ///< of the last block that is one
 
   private:
     /// What comes next is the first of a packet, behind room for its header.

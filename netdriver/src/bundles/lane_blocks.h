@@ -31,7 +31,7 @@ struct AlikeBlocks {
 };
 
 /// Blocks that follow each other in the lane and in a packet of the run.
-struct PlacedBlocks {
+struct BlockExtent {
     std::uint32_t first = 0;  ///< of the lane's
     std::uint32_t count = 0;
     // Of the first of them, in the run:
@@ -47,11 +47,11 @@ struct LaneBlocks {
           blocks(resource),
           words(resource),
           alike(resource),
-          placed(resource),
+          extents(resource),
           loose(resource) {}
 
     void begin() noexcept {
-        clear_all(blocks, words, alike, placed, loose);
+        clear_all(blocks, words, alike, extents, loose);
         has_held = false;
         has_pivots = false;
         bytes.begin(nullptr);
@@ -59,7 +59,7 @@ struct LaneBlocks {
     /// Between flushes, see KeptRoom.
     void trim() {
         begin();
-        trim_all(blocks, words, alike, placed, loose, bytes);
+        trim_all(blocks, words, alike, extents, loose, bytes);
     }
 
     // For who lays down: as of a BundleRun.
@@ -70,20 +70,19 @@ struct LaneBlocks {
               block.body_bytes, block.head_bytes <= 1);
     }
     void append(const BundleBlock& block) { blocks.push_back(block); }
-    [[nodiscard]] BundleBlock* begin_row(std::uint32_t row_count) {
+    [[nodiscard]] BundleBlock* begin_blocks(std::uint32_t block_count) {
         const std::size_t begin = blocks.size();
-        blocks.resize(begin + row_count);
+        blocks.resize(begin + block_count);
         return blocks.data() + begin;
     }
-    void end_row(std::uint32_t unused) { blocks.resize(blocks.size() - unused); }
-    void count_appended(std::uint32_t count_of_row, const ObjectBits& objects,
+    void end_blocks(std::uint32_t unused) { blocks.resize(blocks.size() - unused); }
+    void count_appended(std::uint32_t block_count, const ObjectBits& objects,
                         std::size_t property_count, std::size_t body_bytes) {
-        count(count_of_row, objects, property_count / count_of_row, body_bytes / count_of_row,
-              true);
+        count(block_count, objects, property_count / block_count, body_bytes / block_count, true);
     }
     /// How many may be appended before they are counted.
-    [[nodiscard]] static constexpr std::uint32_t row_count_max() noexcept {
-        return BlockBytes::uncut_row_max;
+    [[nodiscard]] static constexpr std::uint32_t append_max() noexcept {
+        return BlockBytes::uncut_blocks_max;
     }
 
     BlockBytes bytes;
@@ -91,7 +90,7 @@ struct LaneBlocks {
     KeptVector<BundleBlock> blocks;
     KeptVector<ObjectBits> words;  ///< of which they are, in their order
     KeptVector<AlikeBlocks> alike;
-    KeptVector<PlacedBlocks> placed;
+    KeptVector<BlockExtent> extents;
     std::uint32_t run_begin = 0;    ///< where the first of them stands in the run
     KeptVector<ObjectIndex> loose;  ///< objects that must go alone
     bool has_held = false;          ///< the layout of some block needs the held version

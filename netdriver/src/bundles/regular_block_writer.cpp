@@ -21,30 +21,30 @@ namespace {
 
 }  // namespace
 
-inline bool RegularBlockWriter::lay_down_row(BundleBlock& block, ChangelistState& state,
-                                             BlockBytes& bytes, SendContext& context) const {
+inline bool RegularBlockWriter::lay_down_plain(BundleBlock& block, ChangelistState& state,
+                                               BlockBytes& bytes, SendContext& context) const {
     const RepLayout& layout = state.layout();
     if (!bytes.layout_facts.is_simple || !type_counters_.empty()) {
         return false;
     }
     const std::uint64_t handles = state.newest();
-    RowBlock& row = bytes.row;
-    if (!row.is_of(layout, handles)) {
-        row = RowBlock(layout, handles);
+    PlainBlock& plain = bytes.plain;
+    if (!plain.is_of(layout, handles)) {
+        plain = PlainBlock(layout, handles);
     }
-    if (row.value_count() == 0) {
+    if (plain.value_count() == 0) {
         return false;
     }
-    std::byte* const body = bytes.add_block(block, channel_of(block.index), row.byte_count());
+    std::byte* const body = bytes.add_block(block, channel_of(block.index), plain.byte_count());
     if (body == nullptr) {
         return false;
     }
-    row.write(state, body);
-    block.body_bytes = static_cast<std::uint16_t>(row.byte_count());
-    block.property_count = static_cast<std::uint16_t>(row.value_count());
+    plain.write(state, body);
+    block.body_bytes = static_cast<std::uint16_t>(plain.byte_count());
+    block.property_count = static_cast<std::uint16_t>(plain.value_count());
     // Nobody can have sent any of it before, as it changed in this flush.
     state.shared().use_newest_in_place(state.version(), state.last_changed());
-    context.counters.values_encoded += row.value_count();
+    context.counters.values_encoded += plain.value_count();
     return true;
 }
 
@@ -66,7 +66,7 @@ RegularBlockWriter::LaidDown RegularBlockWriter::lay_down(ObjectIndex index, Bun
         block.needs_held_version = true;
         block.is_pivot = state.pivots().newest == block.version;
     }
-    if (!has_bytes() || !lay_down_row(block, state, bytes, context)) {
+    if (!has_bytes() || !lay_down_plain(block, state, bytes, context)) {
         if (unasked_.test(index)) {
             return LaidDown::Nothing;
         }
@@ -103,8 +103,8 @@ RegularBlockWriter::LaidDown RegularBlockWriter::lay_down(ObjectIndex index, Bun
     const ChannelIndex channel = channel_of(block.index);
     bytes.reserve_packet();
     // Where it will lie at last is known when its length is: not before this.
-    const std::size_t first_place = bytes.next_body(channel);
-    BitWriter body({bytes.data() + first_place, bytes.body_bytes_max(channel)});
+    const std::size_t written_at = bytes.next_body(channel);
+    BitWriter body({bytes.data() + written_at, bytes.body_bytes_max(channel)});
     ReplicationCounters& counters = context.counters;
     const std::uint64_t sent_before = counters.properties_sent;
     ServerObject& info = *objects_.at(block.index);
@@ -131,7 +131,7 @@ RegularBlockWriter::LaidDown RegularBlockWriter::lay_down(ObjectIndex index, Bun
     bytes.make_room(channel, body.byte_count());
     bytes.reserve_packet();
     bytes.begin_block(block, channel);
-    std::memmove(bytes.data() + bytes.next_body(channel), bytes.data() + first_place,
+    std::memmove(bytes.data() + bytes.next_body(channel), bytes.data() + written_at,
                  body.byte_count());
     bytes.end_block(block, channel, body.byte_count());
     block.body_bytes = static_cast<std::uint16_t>(body.byte_count());

@@ -66,8 +66,8 @@ class RegularBlockWriter {
         BlocksAhead ahead(objects_, changes_.objects, words);
         for (std::size_t word = words.begin; word < words.end; ++word) {
             std::uint64_t left = changes_.objects.word(word);
-            while ((left = lay_down_rows(word, left, bytes, blocks, ahead, context)) != 0) {
-                ahead.step(bytes.row);
+            while ((left = lay_down_alike(word, left, bytes, blocks, ahead, context)) != 0) {
+                ahead.step(bytes.plain);
                 lay_down_one(BitRow::lowest_of(word, left));
                 left &= left - 1;
             }
@@ -77,15 +77,15 @@ class RegularBlockWriter {
   private:
     /// lay_down() for most objects that change (LayoutFacts::is_simple). False: the object is none
     /// of these, or there is no room for its block, and nothing was done.
-    [[nodiscard]] bool lay_down_row(BundleBlock& block, ChangelistState& state, BlockBytes& bytes,
-                                    SendContext& context) const;
+    [[nodiscard]] bool lay_down_plain(BundleBlock& block, ChangelistState& state, BlockBytes& bytes,
+                                      SendContext& context) const;
     /// The same for objects of one word of a row, from the first one on, as long as the same
     /// changed as in the last block and there is room. Returns the others.
     template <typename Blocks>
-    [[nodiscard]] std::uint64_t lay_down_rows(std::size_t word, std::uint64_t objects,
-                                              BlockBytes& bytes, Blocks& blocks,
-                                              BlocksAhead& blocks_ahead,
-                                              SendContext& context) const;
+    [[nodiscard]] std::uint64_t lay_down_alike(std::size_t word, std::uint64_t objects,
+                                               BlockBytes& bytes, Blocks& blocks,
+                                               BlocksAhead& blocks_ahead,
+                                               SendContext& context) const;
     /// Lays down what SendScratch::owed holds. False: the object must go alone.
     [[nodiscard]] bool lay_down_owed(BundleBlock& block, BlockBytes& bytes,
                                      SendContext& context) const;
@@ -104,56 +104,56 @@ class RegularBlockWriter {
 
 // For a few values the copy costs least, so what is the same for all of them is found out before.
 template <typename Blocks>
-[[gnu::flatten]] std::uint64_t RegularBlockWriter::lay_down_rows(std::size_t word,
-                                                                 std::uint64_t objects,
-                                                                 BlockBytes& bytes, Blocks& blocks,
-                                                                 BlocksAhead& blocks_ahead,
-                                                                 SendContext& context) const {
-    if (objects == 0 || !has_bytes() || !type_counters_.empty() || !bytes.is_row_known()) {
+[[gnu::flatten]] std::uint64_t RegularBlockWriter::lay_down_alike(std::size_t word,
+                                                                  std::uint64_t objects,
+                                                                  BlockBytes& bytes, Blocks& blocks,
+                                                                  BlocksAhead& blocks_ahead,
+                                                                  SendContext& context) const {
+    if (objects == 0 || !has_bytes() || !type_counters_.empty() || !bytes.is_plain_known()) {
         return objects;
     }
     // Of their own: what is written might be anything else.
-    const RowBlock row = bytes.row;
-    if (row.layout()->needs_held_version()) {
+    const PlainBlock plain = bytes.plain;
+    if (plain.layout()->needs_held_version()) {
         return objects;  // each block must say so, and whether it is a pivot
     }
     BlocksAhead ahead = blocks_ahead;
     const ObjectStore& known_objects = objects_;
     const std::uint64_t flush = changes_.flush;
-    const std::uint32_t count_max = blocks.row_count_max();
-    BlockBytes::RowPlace place = bytes.begin_row(row.byte_count());
+    const std::uint32_t count_max = blocks.append_max();
+    BlockBytes::BlockCursor cursor = bytes.begin_alike(plain.byte_count());
     const std::uint32_t room_count =
         std::min(count_max, static_cast<std::uint32_t>(std::popcount(objects)));
-    BundleBlock* const row_blocks = blocks.begin_row(room_count);
+    BundleBlock* const laid_down = blocks.begin_blocks(room_count);
     std::uint32_t count = 0;
     std::uint64_t left = objects;
     for (; left != 0 && count < count_max; left &= left - 1, ++count) {
         const ObjectIndex index = BitRow::lowest_of(word, left);
         const ChannelIndex channel = channel_of(index);
         ServerObject* const info = known_objects.at(index);
-        if (info == nullptr || !place.has_room(channel)) {
+        if (info == nullptr || !cursor.has_room(channel)) {
             break;
         }
         ChangelistState& state = info->changelist_state();
         const Version version = state.version();
-        if (version == 0 || &state.layout() != row.layout() ||
-            !row.is_of(state.layout(), state.newest())) {
+        if (version == 0 || &state.layout() != plain.layout() ||
+            !plain.is_of(state.layout(), state.newest())) {
             break;
         }
-        ahead.step(row);
-        row_blocks[count] =
-            BundleBlock(index, version, place.byte_count, 1, row.value_count(), row.byte_count());
-        row.write(state, place.add(channel, row.byte_count()));
+        ahead.step(plain);
+        laid_down[count] = BundleBlock(index, version, cursor.byte_count, 1, plain.value_count(),
+                                       plain.byte_count());
+        plain.write(state, cursor.add(channel, plain.byte_count()));
         state.shared().use_newest_in_place(version, state.last_changed());
         info->set_bundled(flush, version);
     }
-    blocks.end_row(room_count - count);
+    blocks.end_blocks(room_count - count);
     if (count > 0) {
         blocks_ahead = ahead;
-        bytes.end_row(place);
-        const std::uint64_t value_count = std::uint64_t{count} * row.value_count();
+        bytes.end_alike(cursor);
+        const std::uint64_t value_count = std::uint64_t{count} * plain.value_count();
         blocks.count_appended(count, {static_cast<std::uint32_t>(word), objects & ~left},
-                              value_count, count * row.byte_count());
+                              value_count, count * plain.byte_count());
         context.counters.values_encoded += value_count;
     }
     return left;

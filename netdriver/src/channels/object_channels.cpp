@@ -330,7 +330,7 @@ bool ObjectChannels::finish_dormant_close(ObjectIndex index) {
     if (parts_.pairs.dormancy().kept.test(index)) {
         set_channel_state(parts_.pairs.edit(index),
                           ChannelState::Closed);  // pending, if it was woken
-        parts_.pairs.placed().erase(index);
+        parts_.pairs.ordered().erase(index);
         ++parts_.stats.channels_dormant;
         return true;
     }

@@ -19,10 +19,10 @@ void PartNoticeSender::object_opened(ObjectIndex index) {
     }
 }
 
-void PartNoticeSender::forget_name(ObjectIndex outer, std::size_t place) noexcept {
+void PartNoticeSender::forget_name(ObjectIndex outer, std::size_t number) noexcept {
     const auto found = notices_.find(outer);
-    if (place != DestroyedNames::no_place && found != notices_.end() &&
-        found->second.next > place) {
+    if (number != DestroyedNames::no_number && found != notices_.end() &&
+        found->second.next > number) {
         --found->second.next;
     }
 }

@@ -29,12 +29,12 @@ class PartNoticeSender {
     };
     PartNoticeSender(const Parts& parts, MemoryResource* resource);
 
-    /// The names from `place` on, of the destroyed parts of an outer that the client has, are to be
-    /// told.
-    void add(ObjectIndex outer, std::size_t place) { notices_.emplace(outer, Notice{place, 0}); }
-    /// There is a part of the name at `place` again, which is taken back; those behind it move up.
-    /// no_place: nothing happens.
-    void forget_name(ObjectIndex outer, std::size_t place) noexcept;
+    /// The names from `number` on, of the destroyed parts of an outer that the client has, are to
+    /// be told.
+    void add(ObjectIndex outer, std::size_t number) { notices_.emplace(outer, Notice{number, 0}); }
+    /// There is a part of the name at `number` again, which is taken back; those behind it move up.
+    /// no_number: nothing happens.
+    void forget_name(ObjectIndex outer, std::size_t number) noexcept;
     /// The channel opens for an object that the client does not have.
     void object_opened(ObjectIndex index);
     /// The channel closes.

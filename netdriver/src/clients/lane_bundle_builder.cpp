@@ -19,10 +19,10 @@ void LaneBundleBuilder::build(BundleBuilder::Contents contents,
                  order.subspan(share.begin, share.end - share.begin));
     });
     for (std::uint32_t i = 0; i < lanes_.count(); ++i) {
-        place(lanes_[i].blocks);
+        add(lanes_[i].blocks);
     }
-    bundles_.reserve_placed();
-    lanes_.run([&](std::uint32_t i) { copy_placed(lanes_[i].blocks); });
+    bundles_.reserve_added();
+    lanes_.run([&](std::uint32_t i) { copy_blocks(lanes_[i].blocks); });
     bundles_.finish(order, lanes_[0].context.counters);  // which reads what the lanes copied
 }
 
@@ -55,44 +55,44 @@ void LaneBundleBuilder::lay_down_one(ObjectIndex index, LaneBlocks& blocks,
     }
 }
 
-void LaneBundleBuilder::place(LaneBlocks& blocks) {
+void LaneBundleBuilder::add(LaneBlocks& blocks) {
     blocks.run_begin = bundles_.append(blocks);
     LaneBlockWalk walk(blocks);
     std::uint32_t first = 0;
     for (const AlikeBlocks& alike : blocks.alike) {
         for (std::uint32_t left = alike.count; left > 0;) {
-            PlacedBlocks placed = bundles_.place_next(alike, left, walk);
-            placed.first = first;
-            placed.has_new_head = first == 0 || placed.last_channel == ChannelIndex{};
-            blocks.placed.push_back(placed);
-            first += placed.count;
-            left -= placed.count;
+            BlockExtent extent = bundles_.add_extent(alike, left, walk);
+            extent.first = first;
+            extent.has_new_head = first == 0 || extent.last_channel == ChannelIndex{};
+            blocks.extents.push_back(extent);
+            first += extent.count;
+            left -= extent.count;
         }
     }
     REPLAYOUT_ASSERT(first == blocks.blocks.size());
 }
 
-void LaneBundleBuilder::copy_placed(const LaneBlocks& blocks) {
+void LaneBundleBuilder::copy_blocks(const LaneBlocks& blocks) {
     const std::span<BundleBlock> target =
         bundles_.run().room_of_blocks().subspan(blocks.run_begin, blocks.blocks.size());
     std::copy_n(blocks.blocks.data(), blocks.blocks.size(), target.data());
     if (!bundles_.has_bytes()) {
         return;
     }
-    for (const PlacedBlocks& placed : blocks.placed) {
-        const BundleBlock& first = blocks.blocks[placed.first];
+    for (const BlockExtent& extent : blocks.extents) {
+        const BundleBlock& first = blocks.blocks[extent.first];
         const std::uint32_t moved =
-            placed.byte_offset + placed.head_bytes - first.byte_offset - first.head_bytes;
-        for (BundleBlock& block : target.subspan(placed.first, placed.count)) {
+            extent.byte_offset + extent.head_bytes - first.byte_offset - first.head_bytes;
+        for (BundleBlock& block : target.subspan(extent.first, extent.count)) {
             block.byte_offset += moved;
         }
-        target[placed.first].byte_offset = placed.byte_offset;
-        target[placed.first].head_bytes = placed.head_bytes;
+        target[extent.first].byte_offset = extent.byte_offset;
+        target[extent.first].head_bytes = extent.head_bytes;
     }
-    copy_placed_bytes(blocks);
+    copy_bytes(blocks);
 }
 
-void LaneBundleBuilder::copy_placed_bytes(const LaneBlocks& blocks) {
+void LaneBundleBuilder::copy_bytes(const LaneBlocks& blocks) {
     std::byte* const bytes = bundles_.bytes_with_room().data();
     std::size_t to = 0;
     std::size_t from = 0;
@@ -101,18 +101,18 @@ void LaneBundleBuilder::copy_placed_bytes(const LaneBlocks& blocks) {
             std::memcpy(bytes + to, blocks.bytes.data() + from, end - from);
         }
     };
-    for (const PlacedBlocks& placed : blocks.placed) {
-        if (!placed.has_new_head) {
+    for (const BlockExtent& extent : blocks.extents) {
+        if (!extent.has_new_head) {
             continue;
         }
-        const BundleBlock& first = blocks.blocks[placed.first];
-        copy_until(placed.first == 0 ? 0 : first.byte_offset);
-        write_block_step(placed.last_channel, channel_of(first.index),
-                         {bytes + placed.byte_offset, placed.head_bytes});
-        to = std::size_t{placed.byte_offset} + placed.head_bytes;
+        const BundleBlock& first = blocks.blocks[extent.first];
+        copy_until(extent.first == 0 ? 0 : first.byte_offset);
+        write_block_step(extent.last_channel, channel_of(first.index),
+                         {bytes + extent.byte_offset, extent.head_bytes});
+        to = std::size_t{extent.byte_offset} + extent.head_bytes;
         from = std::size_t{first.byte_offset} + first.head_bytes;
     }
-    if (!blocks.placed.empty()) {
+    if (!blocks.extents.empty()) {
         copy_until(blocks.bytes.byte_count());
     }
 }

@@ -39,10 +39,10 @@ class LaneBundleBuilder {
     void lay_down(ServerLane& lane, LaneRange words, std::span<const ObjectIndex> objects) const;
     void lay_down_one(ObjectIndex index, LaneBlocks& blocks, SendContext& context) const;
     /// Cuts what a lane laid down into bundles and packets.
-    void place(LaneBlocks& blocks);
+    void add(LaneBlocks& blocks);
     /// Copies it where it was placed.
-    void copy_placed(const LaneBlocks& blocks);
-    void copy_placed_bytes(const LaneBlocks& blocks);
+    void copy_blocks(const LaneBlocks& blocks);
+    void copy_bytes(const LaneBlocks& blocks);
 
     const FlushChanges& changes_;
     BundleBuilder& bundles_;

@@ -47,14 +47,14 @@ struct alignas(64) ServerClient {
     bool is_alone = false;                  ///< in this flush: it is served after the lanes
     std::uint8_t looks_without_viewer = 0;  ///< see ReplicationServer
     std::uint32_t kept_count = 0;           ///< datagrams of this flush that its lane keeps
-    std::uint32_t place = 0;                ///< among the server's clients
+    std::uint32_t number = 0;               ///< among the server's clients
     std::size_t next_notice = 0;            ///< see DestructionNotices
     std::uint64_t begun_in = 0;             ///< the dispatch in which its session began
     ServerLane& lane;
     NetConnection connection;
     ReplicationSender sender;
     ClientInterest interest;
-    NumberRow other_versions;  ///< layouts, by number, that it lacks or has in another version
+    NumberBitRow other_versions;  ///< layouts, by number, that it lacks or has in another version
     CallLimiter call_limiter;
     TokenBucket strikes;
 };

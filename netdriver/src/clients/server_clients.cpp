@@ -53,7 +53,7 @@ ServerClient* ServerClients::find_sender(PeerId peer) {
     }
     REPLAYOUT_ASSERT(client == find(peer));
     if (client != nullptr) {
-        next_sender_ = client->place + 1 < clients_.size() ? client->place + 1 : 0;
+        next_sender_ = client->number + 1 < clients_.size() ? client->number + 1 : 0;
     }
     return client;
 }
@@ -105,9 +105,9 @@ ServerClient& ServerClients::add_recording(const PacketStream::Settings& setting
 
 void ServerClients::end(ServerClient& client) noexcept {
     forget_address(client);
-    const std::uint32_t place = client.place;
-    clients_.erase(clients_.begin() + place);
-    number_clients(place);
+    const std::uint32_t number = client.number;
+    clients_.erase(clients_.begin() + number);
+    number_clients(number);
     destroy(&client);
 }
 
@@ -127,7 +127,7 @@ void ServerClients::forget_address(ServerClient& client) noexcept {
 
 void ServerClients::number_clients(std::size_t begin) noexcept {
     for (std::size_t i = begin; i < clients_.size(); ++i) {
-        clients_[i]->place = static_cast<std::uint32_t>(i);
+        clients_[i]->number = static_cast<std::uint32_t>(i);
     }
 }
 

@@ -38,8 +38,8 @@ class ServerClients {
     // All of them, in the order in which they joined.
 
     [[nodiscard]] std::size_t size() const noexcept { return clients_.size(); }
-    [[nodiscard]] ServerClient& operator[](std::size_t place) const noexcept {
-        return *clients_[place];
+    [[nodiscard]] ServerClient& operator[](std::size_t number) const noexcept {
+        return *clients_[number];
     }
     [[nodiscard]] ServerClient* const* begin() const noexcept { return clients_.data(); }
     [[nodiscard]] ServerClient* const* end() const noexcept {

@@ -45,7 +45,7 @@ ServerLane::ServerLane(const NetDriverSettings& settings, NetGUIDCache& guids, N
       client_transport(total != nullptr ? driver_transport : transport),
       ids(guids),
       due(&memory.scratch),
-      places(Allocator<std::uint32_t>(&memory.scratch)),
+      client_numbers(Allocator<std::uint32_t>(&memory.scratch)),
       blocks(settings.config.packet_bytes_max - PacketBuilder::reserved_bytes, &memory.scratch),
       bundle_bytes(copies),
       bundle_choice(&memory.scratch) {}
@@ -71,9 +71,9 @@ ServerLanes::ServerLanes(const NetDriverSettings& settings, NetGUIDCache& guids,
     bundle_copies_.set_user_count(count);
     lanes_.reserve(count);
     for (std::uint32_t i = 0; i < count; ++i) {
-        void* place = resource_->allocate(sizeof(ServerLane), alignof(ServerLane));
-        lanes_.push_back(::new (place) ServerLane(settings, guids, count == 1 ? &stats : nullptr,
-                                                  transport, bundle_copies_, memory));
+        void* storage = resource_->allocate(sizeof(ServerLane), alignof(ServerLane));
+        lanes_.push_back(::new (storage) ServerLane(settings, guids, count == 1 ? &stats : nullptr,
+                                                    transport, bundle_copies_, memory));
     }
 }
 

@@ -60,12 +60,12 @@ struct alignas(64) ServerLane {
     /// What its connections send by: `transport` where there are several lanes, else the driver's.
     Transport& client_transport;
     LaneIds ids;
-    DueObjects due;                  // scratch
-    Vector<std::uint32_t> places;    // likewise: connections that are its to serve
-    LaneBlocks blocks;               // scratch of LaneBundleBuilder
-    BundleBytes bundle_bytes;        // where its connections send bundles from
-    BundleChoice bundle_choice;      // scratch
-    std::uint32_t client_count = 0;  // that belong to it
+    DueObjects due;                        // scratch
+    Vector<std::uint32_t> client_numbers;  // likewise: connections that are its to serve
+    LaneBlocks blocks;                     // scratch of LaneBundleBuilder
+    BundleBytes bundle_bytes;              // where its connections send bundles from
+    BundleChoice bundle_choice;            // scratch
+    std::uint32_t client_count = 0;        // that belong to it
 };
 
 /// All of a server: at least one. They stay where they are.

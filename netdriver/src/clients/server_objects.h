@@ -7,8 +7,8 @@
 
 #include "bit_row.h"
 #include "flush_changes.h"
-#include "object_rows.h"
 #include "object_store.h"
+#include "object_tables.h"
 #include "shadow_ids.h"
 
 namespace replayout {
@@ -20,8 +20,8 @@ struct ServerObjects {
           shadow_ids(guid_cache),
           live(&memory.objects),
           changes(&memory.objects) {
-        rows.add_full(live, ObjectRows::Until::GameIsDone);
-        rows.add_full(changes.objects, ObjectRows::Until::GameIsDone);
+        tables.add_full(live, ObjectTables::Until::GameIsDone);
+        tables.add_full(changes.objects, ObjectTables::Until::GameIsDone);
     }
 
     /// Nobody waits for the object any longer, and its clients were told. Its slot is free.
@@ -29,7 +29,7 @@ struct ServerObjects {
         if (!store.at(index)->is_handed_back()) {
             guids.unbind(store.at(index)->guid());
         }
-        rows.free_slot(index);
+        tables.free_slot(index);
         store.remove(store.id_at(index));
     }
 
@@ -38,7 +38,7 @@ struct ServerObjects {
     ShadowIds shadow_ids;
     BitRow live;  ///< the game has the object
     FlushChanges changes;
-    ObjectRows rows;
+    ObjectTables tables;
 };
 
 }  // namespace replayout

@@ -4,24 +4,24 @@
 namespace replayout {
 
 OutBunch* BunchQueue::find(BunchOrder order) const noexcept {
-    const std::size_t place = place_of(order);
-    return place < slots_.count() && slots_.at(place).order == order ? slots_.at(place).bunch
-                                                                     : nullptr;
+    const std::size_t slot = slot_of(order);
+    return slot < slots_.count() && slots_.at(slot).order == order ? slots_.at(slot).bunch
+                                                                   : nullptr;
 }
 
 BunchQueue::BunchPtr BunchQueue::take(BunchOrder order) noexcept {
-    const std::size_t place = place_of(order);
-    if (place == slots_.count() || slots_.at(place).order != order ||
-        slots_.at(place).bunch == nullptr) {
+    const std::size_t slot = slot_of(order);
+    if (slot == slots_.count() || slots_.at(slot).order != order ||
+        slots_.at(slot).bunch == nullptr) {
         return pool_.own(nullptr);
     }
-    BunchPtr bunch = leave(place);
+    BunchPtr bunch = leave(slot);
     close_gaps();
     return bunch;
 }
 
 BunchOrder BunchQueue::first_lost_from(BunchOrder order) const noexcept {
-    for (std::size_t i = place_of(order); i < slots_.count(); ++i) {
+    for (std::size_t i = slot_of(order); i < slots_.count(); ++i) {
         const Slot& slot = slots_.at(i);
         if (slot.bunch != nullptr && slot.bunch->is_lost) {
             return slot.order;
@@ -31,7 +31,7 @@ BunchOrder BunchQueue::first_lost_from(BunchOrder order) const noexcept {
     return order;
 }
 
-std::size_t BunchQueue::place_of(BunchOrder order) const noexcept {
+std::size_t BunchQueue::slot_of(BunchOrder order) const noexcept {
     std::size_t end = slots_.count();
     if (end == 0 || order <= slots_.front().order) {
         return 0;  // most often

@@ -45,16 +45,16 @@ class BunchQueue {
         (void)bunch.release();
         ++count_;
     }
-    /// The bunch of the least order. The row must not be empty.
+    /// The bunch of the least order. The queue must not be empty.
     [[nodiscard]] const OutBunch& first() const noexcept { return *slots_.front().bunch; }
-    /// Takes that bunch out. The row must not be empty.
+    /// Takes that bunch out. The queue must not be empty.
     [[nodiscard]] BunchPtr take_first() noexcept {
         BunchPtr bunch = leave(0);
         close_gaps();
         return bunch;
     }
 
-    /// Null: it is not here. O(log count), of the first O(1). Valid until the row changes.
+    /// Null: it is not here. O(log count), of the first O(1). Valid until the queue changes.
     [[nodiscard]] OutBunch* find(BunchOrder order) const noexcept;
     /// Takes the bunch out. Null: it is not here. O(log count), of the first O(1).
     [[nodiscard]] BunchPtr take(BunchOrder order) noexcept;
@@ -93,11 +93,11 @@ class BunchQueue {
     };
 
     /// Number of the first slot that is not before `order`.
-    [[nodiscard]] std::size_t place_of(BunchOrder order) const noexcept;
+    [[nodiscard]] std::size_t slot_of(BunchOrder order) const noexcept;
     /// The bunch there leaves, and a gap is left.
-    BunchPtr leave(std::size_t place) noexcept {
+    BunchPtr leave(std::size_t slot) noexcept {
         --count_;
-        return pool_.own(std::exchange(slots_.at(place).bunch, nullptr));
+        return pool_.own(std::exchange(slots_.at(slot).bunch, nullptr));
     }
     /// Those at the ends, or all if they are many.
     void close_gaps() noexcept;

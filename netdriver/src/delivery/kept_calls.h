@@ -49,7 +49,7 @@ class KeptCalls {
 
     MemoryResource* resource_;
     ReliableAccount account_;
-    std::pmr::map<ChannelIndex, Calls> calls_;  // no row is empty
+    std::pmr::map<ChannelIndex, Calls> calls_;  // no entry is empty
 };
 
 }  // namespace replayout

@@ -23,14 +23,14 @@ namespace {
     }
 }
 
-void lower(ReliableAmount& place, const ReliableAmount& other) noexcept {
-    place.bunches = std::min(place.bunches, other.bunches);
-    place.bytes = std::min(place.bytes, other.bytes);
+void lower(ReliableAmount& lowered, const ReliableAmount& other) noexcept {
+    lowered.bunches = std::min(lowered.bunches, other.bunches);
+    lowered.bytes = std::min(lowered.bytes, other.bytes);
 }
 
-void lower(WindowPlace& place, const WindowPlace& other) noexcept {
-    lower(place.values, other.values);
-    lower(place.others, other.others);
+void lower(WindowPosition& lowered, const WindowPosition& other) noexcept {
+    lower(lowered.values, other.values);
+    lower(lowered.others, other.others);
 }
 
 [[nodiscard]] ReliableAmount difference(const ReliableAmount& left,
@@ -153,8 +153,8 @@ void ReliableSender::trim() {
     waiting_closes_.trim();
 }
 
-WindowPlace ReliableSender::window_begin() const noexcept {
-    WindowPlace begin = sent_;
+WindowPosition ReliableSender::window_begin() const noexcept {
+    WindowPosition begin = sent_;
     for (const UseState& each : states_) {
         if (!each.sent.is_empty()) {
             lower(begin, each.sent.first().begin);
@@ -176,7 +176,7 @@ bool ReliableSender::has_window_for(PacketUse use, std::uint64_t message_bytes) 
     return has_window_from(known_begin_, use, message_bytes);
 }
 
-bool ReliableSender::has_window_from(const WindowPlace& begin, PacketUse use,
+bool ReliableSender::has_window_from(const WindowPosition& begin, PacketUse use,
                                      std::uint64_t message_bytes) const noexcept {
     ReliableAmount values = difference(sent_.values, begin.values);
     for (const EndedMessage& message : ended_) {

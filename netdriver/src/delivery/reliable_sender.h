@@ -75,9 +75,9 @@ class ReliableSender {
     /// How many sequences a payload uses.
     [[nodiscard]] std::uint32_t fragment_count(std::size_t payload_bytes) const noexcept;
 
-    /// The next bunch of that row is there and within the window.
+    /// The next bunch of that queue is there and within the window.
     [[nodiscard]] bool may_send(PacketUse use) const noexcept;
-    /// A bunch queued now would be the next of its row, and may be sent at once.
+    /// A bunch queued now would be the next of its queue, and may be sent at once.
     [[nodiscard]] bool has_room_for(PacketUse use, std::size_t payload_bytes) const noexcept;
     /// The same of one that is queued behind others that are not sent.
     [[nodiscard]] bool has_room_behind_unsent(PacketUse use,
@@ -91,7 +91,7 @@ class ReliableSender {
     /// Requires may_send().
     [[nodiscard]] const OutBunch& next(PacketUse use) const noexcept;
 
-    /// The next bunch of that row has gone out.
+    /// The next bunch of that queue has gone out.
     SentBunch sent(PacketUse use);
     /// The bunch did not leave after all: it waits as if it was lost. `was_sent`: as of before
     /// sent().
@@ -142,11 +142,11 @@ class ReliableSender {
             }
         }
 
-        BunchQueue unsent;           // by order of queueing
-        BunchQueue sent;             // by order of sending: in flight, or lost
-        std::size_t lost_count = 0;  // these go out first: the window begins with them, or before
-        BunchOrder first_lost;       // of them, if there is one
-        WindowPlace message_begin;   // of the message that was begun last
+        BunchQueue unsent;             // by order of queueing
+        BunchQueue sent;               // by order of sending: in flight, or lost
+        std::size_t lost_count = 0;    // these go out first: the window begins with them, or before
+        BunchOrder first_lost;         // of them, if there is one
+        WindowPosition message_begin;  // of the message that was begun last
     };
     /// Of a channel with unsent bunches: how many, and where.
     struct UnsentChannel {
@@ -174,7 +174,7 @@ class ReliableSender {
     [[nodiscard]] const UseState& state_of(PacketUse use) const noexcept {
         return states_[static_cast<std::size_t>(use)];
     }
-    /// Counts `count` unsent bunches of a channel, and says in which row they wait: that of
+    /// Counts `count` unsent bunches of a channel, and says in which queue they wait: that of
     /// `share`, or the one in which others of the channel do.
     [[nodiscard]] UseState& count_in(ChannelIndex channel, PacketUse use, std::uint32_t count);
     void count_out(ChannelIndex channel);
@@ -193,15 +193,15 @@ class ReliableSender {
     void note_taken_back(const BunchTag& value);
     /// It goes out without its bytes, if it does once more.
     static void strip(OutBunch& bunch) noexcept;
-    /// Of a message of the row: the bunches of its channel in the `count` sequences before `end`.
+    /// Of a message of the queue: the bunches of its channel in the `count` sequences before `end`.
     static void strip_parts(UseState& from, ChannelIndex channel, std::uint16_t end,
                             std::uint32_t count);
-    [[nodiscard]] WindowPlace window_begin() const noexcept;
+    [[nodiscard]] WindowPosition window_begin() const noexcept;
     /// Whether the window has room for one bunch more, and for a message of so many bytes; 0 when
     /// that is counted already.
     [[nodiscard]] bool has_window_for(PacketUse use, std::uint64_t message_bytes) const noexcept;
     /// The same if it began there.
-    [[nodiscard]] bool has_window_from(const WindowPlace& begin, PacketUse use,
+    [[nodiscard]] bool has_window_from(const WindowPosition& begin, PacketUse use,
                                        std::uint64_t message_bytes) const noexcept;
 
     std::size_t fragment_bytes_;
@@ -209,7 +209,7 @@ class ReliableSender {
     NetStats& stats_;
     std::uint64_t queued_count_ = 0;
     std::uint64_t sent_count_ = 0;
-    WindowPlace sent_;  // everything that has been sent
+    WindowPosition sent_;  // everything that has been sent
     // As it was once. It only moves on, so where there is room from here there is room.
     mutable WindowPlace known_begin_;
     std::size_t bunch_count_ = 0;  // in all rows

@@ -10,13 +10,13 @@ namespace replayout {
 void ReorderBuffer::hold(std::uint64_t sequence, std::span<const std::byte> datagram) {
     REPLAYOUT_ASSERT(!is_full());
     const auto end = held_.begin() + count_;
-    const auto place = std::lower_bound(
+    const auto position = std::lower_bound(
         held_.begin(), end, sequence,
         [](const Held& held, std::uint64_t number) { return held.sequence < number; });
-    if (place != end && place->sequence == sequence) {
+    if (position != end && position->sequence == sequence) {
         return;
     }
-    const auto index = place - held_.begin();
+    const auto index = position - held_.begin();
     if (held_.size() == count_) {
         held_.push_back({0, Vector<std::byte>(held_.get_allocator())});
     }

@@ -25,7 +25,7 @@ bool GroupTable::is_in_any(ObjectIndex object, const FlatSet<NetGroup>& groups) 
     return false;
 }
 
-std::uint32_t GroupTable::take_place() {
+std::uint32_t GroupTable::take_slot() {
     if (first_free_ == none) {
         memberships_.push_back(Membership());
         return static_cast<std::uint32_t>(memberships_.size() - 1);
@@ -40,7 +40,7 @@ bool GroupTable::add(ObjectIndex object, NetGroup group) {
         return false;
     }
     first_of_object_.grow_to(object, none);
-    const std::uint32_t at = take_place();
+    const std::uint32_t at = take_slot();
     const auto [first, is_new] = first_in_group_.try_emplace(group.value, none);
     memberships_[at] = {object, group, first_of_object_[object], first->second, none};
     if (!is_new) {

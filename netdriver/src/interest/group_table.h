@@ -56,7 +56,7 @@ class GroupTable {
         return first_of_object_.contains(object) ? first_of_object_[object] : none;
     }
     [[nodiscard]] std::uint32_t find(ObjectIndex object, NetGroup group) const noexcept;
-    [[nodiscard]] std::uint32_t take_place();
+    [[nodiscard]] std::uint32_t take_slot();
     /// Out of the list of its group, and free; the list of its object is the caller's.
     void release(std::uint32_t at);
 

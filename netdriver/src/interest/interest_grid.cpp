@@ -190,7 +190,7 @@ void InterestGrid::insert(ObjectIndex index, std::uint8_t layer, const Vector3& 
     ++object_count_;
     for_each_layer_of(object, [&](Layer& holder) {
         if (holder.is_of_grid() && &holder != layers_[grid_layer]) {
-            grow_row(holder.own_nodes, std::size_t{value_of(index)} + 1, SpatialNode());
+            grow_table(holder.own_nodes, std::size_t{value_of(index)} + 1, SpatialNode());
         }
         holder.objects.insert(value_of(index), object.target);
     });
@@ -235,7 +235,7 @@ std::uint64_t InterestGrid::cell_number_of(ObjectIndex index) const noexcept {
     }
     // Row by row, so that what a viewer sees of a row lies in a row. Of cull distances cells are
     // small, and as many as make a half of the distance at most count as one.
-    constexpr int row_bits = 20;
+    constexpr int line_bits = 20;
     constexpr int column_bits = 20;
     constexpr int plane_bits = 16;
     const std::uint8_t layer = objects_[index].layer;
@@ -248,7 +248,7 @@ std::uint64_t InterestGrid::cell_number_of(ObjectIndex index) const noexcept {
     };
     std::uint64_t number = std::uint64_t{layer} + 1;
     number = number << plane_bits | bits_of(at.z, plane_bits);
-    number = number << row_bits | bits_of(at.y, row_bits);
+    number = number << line_bits | bits_of(at.y, line_bits);
     return number << column_bits | bits_of(at.x, column_bits);
 }
 

@@ -97,9 +97,9 @@ class InterestGrid {
         SpatialHash objects;
         Vector<SpatialNode> viewer_nodes;
         SpatialHash viewers;
-        NumberRow due_viewers;   // they are to look around themselves in the next update
-        bool is_linked = false;  // of distances: viewers that are anywhere are in it
-        bool is_filled = false;  // of the grid: its objects are in it
+        NumberBitRow due_viewers;  // they are to look around themselves in the next update
+        bool is_linked = false;    // of distances: viewers that are anywhere are in it
+        bool is_filled = false;    // of the grid: its objects are in it
     };
     struct Object {
         LatticePoint target;      // where it is to be at the next update; within that, where it was

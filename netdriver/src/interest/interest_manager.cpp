@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "interest_manager.h"
 
-#include "row_growth.h"
+#include "table_growth.h"
 
 #include <algorithm>
 
@@ -41,7 +41,7 @@ InterestManager::Rule& InterestManager::make_rule(ObjectIndex index) {
 }
 
 InterestManager::Rule& InterestManager::class_rule(std::uint32_t layout_number) {
-    grow_row(class_rules_, std::size_t{layout_number} + 1, no_rule_);
+    grow_table(class_rules_, std::size_t{layout_number} + 1, no_rule_);
     return class_rules_[layout_number];
 }
 

@@ -30,8 +30,9 @@ class CarriedOpens {
     struct Open {
         ObjectIndex object_index{};
         SentBunch name;
-        std::uint32_t place = 0;  ///< among the bunches of the packet that ReliableSender sent
-        std::size_t offset = 0;   ///< in the bunches of the packet, with the next one
+        std::uint32_t bunch_number =
+            0;                   ///< among the bunches of the packet that ReliableSender sent
+        std::size_t offset = 0;  ///< in the bunches of the packet, with the next one
         std::size_t bytes = 0;
         bool was_sent = false;  ///< in a packet before
         bool is_followed = false;

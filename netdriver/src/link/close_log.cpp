@@ -9,38 +9,39 @@
 
 namespace replayout {
 
-std::string CloseLog::mismatch_text(const ClosePlace& place, bool is_by_peer) const {
+std::string CloseLog::mismatch_text(const CloseDetails& details, bool is_by_peer) const {
     std::string text;
-    if (!place.layout_class.empty()) {
-        text = ", class \"" + printable_front(place.layout_class, difference_text_bytes_max) + '"';
-        if (!place.layout_difference.empty()) {
-            text += ": " + std::string(place.layout_difference);
+    if (!details.layout_class.empty()) {
+        text =
+            ", class \"" + printable_front(details.layout_class, difference_text_bytes_max) + '"';
+        if (!details.layout_difference.empty()) {
+            text += ": " + std::string(details.layout_difference);
         }
         return text;
     }
     const RepLayout* const ours =
-        place.layout_name_hash == 0 ? nullptr : layouts_.find_by_hash(place.layout_name_hash);
+        details.layout_name_hash == 0 ? nullptr : layouts_.find_by_hash(details.layout_name_hash);
     if (ours != nullptr) {
         text += ", class \"" + std::string(ours->name()) + '"';
     }
-    if (ours != nullptr && place.has_peer_layout.has_value()) {
-        text += *place.has_peer_layout ? ", which is another one there"
-                                       : ", which it lacks: call add_layout() there, too";
+    if (ours != nullptr && details.has_peer_layout.has_value()) {
+        text += *details.has_peer_layout ? ", which is another one there"
+                                         : ", which it lacks: call add_layout() there, too";
     } else if (ours != nullptr && is_by_peer) {
         text += ", which it lacks, or has another one of: its log tells";
-    } else if (ours == nullptr && place.layout_name_hash != 0 &&
-               (is_by_peer || place.has_peer_layout.has_value())) {
+    } else if (ours == nullptr && details.layout_name_hash != 0 &&
+               (is_by_peer || details.has_peer_layout.has_value())) {
         text += ", a class that it has and we lack: call add_layout() here, too";
     }
-    if (place.peer_layout_count.has_value()) {
-        text += " (layouts: it has " + std::to_string(*place.peer_layout_count) + ", we have " +
+    if (details.peer_layout_count.has_value()) {
+        text += " (layouts: it has " + std::to_string(*details.peer_layout_count) + ", we have " +
                 std::to_string(layouts_.count()) + ')';
     }
     return text;
 }
 
 void CloseLog::connection_closed(PeerId peer, CloseReason reason, bool is_by_peer,
-                                 const ClosePlace& place, NetTime now) {
+                                 const CloseDetails& details, NetTime now) {
     if (reason == CloseReason::Requested) {
         return;
     }
@@ -51,20 +52,20 @@ void CloseLog::connection_closed(PeerId peer, CloseReason reason, bool is_by_pee
     text += std::to_string(peer.value);
     text += is_by_peer ? " closed the connection: " : " was closed: ";
     text += to_string(reason);
-    if (!place.function.empty()) {
-        text += ", in a call of \"" + std::string(place.function) + '"';
+    if (!details.function.empty()) {
+        text += ", in a call of \"" + std::string(details.function) + '"';
     }
-    if (place.is_unanswered) {
+    if (details.is_unanswered) {
         text +=
             ": nothing ever came from it: see that a server listens at that address, that the "
             "transport is ticked before each tick_dispatch(), and that no firewall is between";
     }
     if (reason == CloseReason::LayoutMismatch) {
-        text += mismatch_text(place, is_by_peer);
+        text += mismatch_text(details, is_by_peer);
     }
-    if (!place.class_name.empty()) {
-        text += ", object " + std::to_string(place.object.value) + " of class \"" +
-                std::string(place.class_name) + '"';
+    if (!details.class_name.empty()) {
+        text += ", object " + std::to_string(details.object.value) + " of class \"" +
+                std::string(details.class_name) + '"';
     }
     write_line(printable(text));
 }

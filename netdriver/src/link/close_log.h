@@ -21,7 +21,7 @@
 namespace replayout {
 
 /// What was being read when a connection was closed. Empty: nothing of an object.
-struct ClosePlace {
+struct CloseDetails {
     std::string_view class_name;  ///< of a layout, which outlives the driver
     std::string_view function;    ///< of a call; of a type, likewise
     NetGUID object;
@@ -46,7 +46,7 @@ class CloseLog {
 
     /// A connection ended, by the other side's word or by ours. What was asked for is no news.
     void connection_closed(PeerId peer, CloseReason reason, bool is_by_peer,
-                           const ClosePlace& place, NetTime now);
+                           const CloseDetails& details, NetTime now);
 
     /// The other side reported how its layout of a class differs. `sentence` is logged as it is.
     void difference_told(PeerId peer, std::string_view class_name, std::string_view sentence,
@@ -56,7 +56,7 @@ class CloseLog {
     /// False, and counted: it is one too many.
     [[nodiscard]] bool take_line(NetTime now) noexcept;
     void write_line(std::string text);
-    [[nodiscard]] std::string mismatch_text(const ClosePlace& place, bool is_by_peer) const;
+    [[nodiscard]] std::string mismatch_text(const CloseDetails& details, bool is_by_peer) const;
 
     const LayoutTable& layouts_;
     TokenBucket bucket_;

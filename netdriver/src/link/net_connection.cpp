@@ -250,7 +250,7 @@ void NetConnection::close(CloseReason reason, NetTime now, std::uint32_t name_ha
     }
     if (reason == CloseReason::LayoutMismatch) {
         name_hash = name_hash != 0 ? name_hash : blamed_name_hash_;
-        blamed_place_.layout_name_hash = name_hash;
+        blamed_.layout_name_hash = name_hash;
     }
     begin_closing(reason, now);
     if (!last_words_.empty()) {
@@ -275,7 +275,7 @@ void NetConnection::begin_closing(CloseReason reason, NetTime now) {
     close_reason_ = reason;
     close_time_ = now;
     ++stats_.closed[static_cast<std::size_t>(reason)];
-    close_log_.connection_closed(peer_, reason, false, blamed_place_, now);
+    close_log_.connection_closed(peer_, reason, false, blamed_, now);
     packets_.drop_content();
 }
 
@@ -283,11 +283,11 @@ void NetConnection::end(CloseReason reason, bool is_by_peer, std::uint32_t name_
     if (state_ == ConnectionState::Joined || state_ == ConnectionState::Connecting) {
         close_reason_ = reason;
         ++stats_.closed[static_cast<std::size_t>(reason)];
-        ClosePlace place;
-        place.is_unanswered = reason == CloseReason::Timeout &&
-                              state_ == ConnectionState::Connecting && last_receive_ == begin_;
-        place.layout_name_hash = reason == CloseReason::LayoutMismatch ? name_hash : 0;
-        close_log_.connection_closed(peer_, reason, is_by_peer, place, now_);
+        CloseDetails details;
+        details.is_unanswered = reason == CloseReason::Timeout &&
+                                state_ == ConnectionState::Connecting && last_receive_ == begin_;
+        details.layout_name_hash = reason == CloseReason::LayoutMismatch ? name_hash : 0;
+        close_log_.connection_closed(peer_, reason, is_by_peer, details, now_);
     }
     state_ = ConnectionState::Closed;
     packets_.drop_content();

@@ -109,7 +109,7 @@ class NetConnection final : private ReliableMessageHandler {
     void blame_layout(std::uint32_t name_hash) noexcept { blamed_name_hash_ = name_hash; }
 
     /// Should the connection be closed for what is being read, it is because of this.
-    void blame(const ClosePlace& place) noexcept { blamed_place_ = place; }
+    void blame(const CloseDetails& details) noexcept { blamed_ = details; }
 
     /// Before anything of a tick is written: gives up a side that was silent for too long, or did
     /// not acknowledge.
@@ -174,7 +174,7 @@ class NetConnection final : private ReliableMessageHandler {
     ReorderBuffer held_;
     PayloadHandler* control_handler_ = nullptr;  // while a packet is read
     CloseLog& close_log_;
-    ClosePlace blamed_place_;
+    CloseDetails blamed_;
     Vector<std::byte> last_words_;
     NetTime begin_;
     NetTime close_time_;

@@ -157,7 +157,7 @@ void PacketStream::take_out_opens() noexcept {
     opens_.for_each_unfollowed([this](const CarriedOpens::Open& open) {
         builder_.remove_bunch(open.offset, open.bytes);
         reliable_.unsend(open.name, open.was_sent);
-        sent_.take_out_bunch(open.place);
+        sent_.take_out_bunch(open.bunch_number);
         --stats_.bunches_sent;
         stats_.bunches_resent -= open.was_sent ? 1u : 0u;
     });

@@ -185,7 +185,7 @@ class PacketStream final {
   private:
     [[nodiscard]] bool may_begin_packet(PacketUse use) const noexcept;
     [[nodiscard]] bool write_messages();
-    /// Writes the bunches of a row, into the open packet and the next. False: no packet is left.
+    /// Writes the bunches of a queue, into the open packet and the next. False: no packet is left.
     [[nodiscard]] bool write_bunches(PacketUse use);
     void write_bunch(PacketUse use);
     /// Writes an open that was just taken out of a packet.

@@ -42,9 +42,9 @@ void SentPackets::hold(BundleRun& run) noexcept {
     }
 }
 
-void SentPackets::take_out_bunch(std::uint32_t place) noexcept {
+void SentPackets::take_out_bunch(std::uint32_t number) noexcept {
     const std::size_t begin = sent_bunches_.count() - open_packet_.bunch_count;
-    for (std::size_t i = begin + place + 1; i < sent_bunches_.count(); ++i) {
+    for (std::size_t i = begin + number + 1; i < sent_bunches_.count(); ++i) {
         sent_bunches_.at(i - 1) = sent_bunches_.at(i);
     }
     sent_bunches_.pop_back();
@@ -248,10 +248,10 @@ void SentPackets::records_lost(std::uint32_t count) {
 
 void SentPackets::bundles_delivered(std::uint32_t count) {
     while (count > 0) {
-        const std::uint32_t in_row = std::min(count, sent_bundles_.front().count);
-        handler_->bundles_delivered(sent_bundles_.front(), in_row);
-        pop_bundles(in_row);
-        count -= in_row;
+        const std::uint32_t at_front = std::min(count, sent_bundles_.front().count);
+        handler_->bundles_delivered(sent_bundles_.front(), at_front);
+        pop_bundles(at_front);
+        count -= at_front;
     }
 }
 

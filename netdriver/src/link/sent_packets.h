@@ -91,8 +91,8 @@ class SentPackets final : private PacketNotifyHandler {
     }
     /// Returns how many bunches the open packet has, calls excepted.
     [[nodiscard]] std::uint32_t bunch_count() const noexcept { return open_packet_.bunch_count; }
-    /// Forgets the bunch that was added to the open packet as number `place`.
-    void take_out_bunch(std::uint32_t place) noexcept;
+    /// Forgets the bunch that was added to the open packet as number `number`.
+    void take_out_bunch(std::uint32_t number) noexcept;
 
     /// The open packet goes out with this header, from notify().next_header(), and the next one is
     /// open. Returns its sequence.

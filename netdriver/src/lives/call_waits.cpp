@@ -17,7 +17,7 @@ CallWaits::CallWaits(const ServerEnvironment& environment, ServerObjects& object
       clients_(clients),
       log_(log),
       logged_(&environment.memory.objects) {
-    all_.rows.add(logged_, ObjectRows::Until::SlotIsFree);
+    all_.tables.add(logged_, ObjectTables::Until::SlotIsFree);
 }
 
 bool CallWaits::is_family_called(const ReplicationSender& sender, ObjectIndex index) const {

@@ -43,12 +43,12 @@ CompareStage::CompareStage(const ServerEnvironment& environment, ServerObjects& 
             compared_alone_.insert(number);
         }
     }
-    using Until = ObjectRows::Until;
-    all_.rows.add_full(due_, Until::GameIsDone);
-    all_.rows.add(resting_, Until::TornOff);
-    all_.rows.add(calendar_, Until::TornOff);
-    all_.rows.add(polled_, Until::TornOff);
-    all_.rows.add(tolerated_, Until::TornOff);
+    using Until = ObjectTables::Until;
+    all_.tables.add_full(due_, Until::GameIsDone);
+    all_.tables.add(resting_, Until::TornOff);
+    all_.tables.add(calendar_, Until::TornOff);
+    all_.tables.add(polled_, Until::TornOff);
+    all_.tables.add(tolerated_, Until::TornOff);
 }
 
 inline void CompareStage::note_compared(const DueObject& due, bool has_changed) {
@@ -92,8 +92,8 @@ inline void CompareStage::compare(const DueObject& due) {
 }
 
 template <typename Changed, typename Compare>
-void CompareStage::compare_by_rows(ServerLane& lane, LaneRange words, Changed changed,
-                                   Compare compare) {
+void CompareStage::compare_by_words(ServerLane& lane, LaneRange words, Changed changed,
+                                    Compare compare) {
     // So many that they are compared without a wait, so few that they are still at hand.
     constexpr std::size_t listed_max = 256;
     Vector<DueObject>& listed = lane.due.listed;
@@ -137,7 +137,7 @@ void CompareStage::run() {
         due_count = compare_in_lanes();
     } else {
         ServerLane& lane = lanes_[0];
-        compare_by_rows(
+        compare_by_words(
             lane, {0, due_.word_count()},
             [this](const DueObject& due) { note_compared(due, true); },
             [this](const DueObject& due) { compare(due); });
@@ -151,7 +151,7 @@ std::uint64_t CompareStage::compare_in_lanes() {
     const LaneWords words(due_, lanes_.count());
     lanes_.run([&](std::uint32_t i) {
         ServerLane& lane = lanes_[i];
-        compare_by_rows(
+        compare_by_words(
             lane, words[i],
             [&](const DueObject& due) { note_compared_in_lane(lane, due, true, false); },
             [&](const DueObject& due) { compare_in_lane(lane, due); });

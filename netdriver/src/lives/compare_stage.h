@@ -81,7 +81,7 @@ class CompareStage {
     /// Compares what is due among these words of the row: `changed(due)` for each object that was
     /// compared and changed, and `compare(due)` for each other object that may have changed.
     template <typename Changed, typename Compare>
-    void compare_by_rows(ServerLane& lane, LaneRange words, Changed changed, Compare compare);
+    void compare_by_words(ServerLane& lane, LaneRange words, Changed changed, Compare compare);
     void compare(const DueObject& due);
     /// Compares its values, and nothing else.
     [[nodiscard]] bool update(const DueObject& due, PackageMap& ids, NetStats& stats);
@@ -105,7 +105,7 @@ class CompareStage {
     BitRow resting_;  // dormant for every client
     UpdateCalendar calendar_;  // of the due objects, those of which it is not the turn
     Vector<NetUpdateFrequency> class_frequencies_;  // by layout number; empty while none is set
-    NumberRow compared_alone_;                      // layouts, by number
+    NumberBitRow compared_alone_;                   // layouts, by number
     PolledObjects polled_;                          // of live ones
     ToleratedChanges tolerated_;
     MarkValidator mark_validator_;

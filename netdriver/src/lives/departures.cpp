@@ -62,7 +62,7 @@ void Departures::begin(ObjectIndex index, ChannelCloseReason reason) {
     info.set_removed();
     info.hand_back();
     all_.guids.unbind(info.guid());
-    all_.rows.end_for_game(index);
+    all_.tables.end_for_game(index);
     departures_.push_back({index, reason});
 }
 

@@ -21,11 +21,11 @@ void DestructionNotices::note(ObjectIndex index) {
         note_part(index, name);
         return;
     }
-    const std::size_t place = names_.count();
+    const std::size_t number = names_.count();
     names_.add(objects_.at(index)->guid(), name);
     for (ServerClient* client : clients_) {
         // A client that has the object learns it by the close of its channel.
-        if (client->next_notice == place && client->sender.pairs().has_object(index)) {
+        if (client->next_notice == number && client->sender.pairs().has_object(index)) {
             ++client->next_notice;
         }
     }
@@ -34,13 +34,13 @@ void DestructionNotices::note(ObjectIndex index) {
 void DestructionNotices::note_part(ObjectIndex index, std::string_view name) {
     const ObjectIndex outer = objects_.at(index)->family().outer;
     objects_.add_destroyed_part(outer, objects_.at(index)->guid(), name);
-    const std::size_t place = objects_.destroyed_parts_of(outer)->count() - 1;
+    const std::size_t number = objects_.destroyed_parts_of(outer)->count() - 1;
     clients_.for_each_joined([&](ServerClient& client) {
         // A client that has the part learns it by the close of its channel, and a client without
         // the outer when that is opened.
         if (client.sender.pairs().has_object(outer) &&
             !client.sender.channels().has_part_for_certain(index)) {
-            client.sender.edit_part_notices().add(outer, place);
+            client.sender.edit_part_notices().add(outer, number);
         }
     });
 }
@@ -49,13 +49,13 @@ void DestructionNotices::forget(std::string_view stable_name) {
     if (stable_name.empty()) {
         return;
     }
-    const std::size_t place = names_.find(stable_name);
-    if (place == DestroyedNames::no_place) {
+    const std::size_t number = names_.find(stable_name);
+    if (number == DestroyedNames::no_number) {
         return;
     }
-    names_.erase(place);
+    names_.erase(number);
     for (ServerClient* client : clients_) {
-        client->next_notice -= client->next_notice > place ? 1u : 0u;
+        client->next_notice -= client->next_notice > number ? 1u : 0u;
     }
 }
 
@@ -83,9 +83,9 @@ void DestructionNotices::send(ServerClient& client) {
 }
 
 void DestructionNotices::forget_part(ObjectIndex outer, std::string_view stable_name) {
-    const std::size_t place = objects_.forget_destroyed_part(outer, stable_name);
+    const std::size_t number = objects_.forget_destroyed_part(outer, stable_name);
     for (ServerClient* client : clients_) {
-        client->sender.edit_part_notices().forget_name(outer, place);
+        client->sender.edit_part_notices().forget_name(outer, number);
     }
 }
 

@@ -13,7 +13,7 @@ Dormancy::Dormancy(const ServerEnvironment& environment, ServerObjects& objects,
       candidates_(&environment.memory.objects),
       becoming_(&environment.memory.objects),
       scratch_(&environment.memory.objects) {
-    objects.rows.add(*this, ObjectRows::Until::TornOff);
+    objects.tables.add(*this, ObjectTables::Until::TornOff);
 }
 
 void Dormancy::set(NetObjectId id, NetDormancy dormancy) {

@@ -42,7 +42,7 @@ ObjectLives::ObjectLives(const ServerEnvironment& environment, const Parts& part
       torn_off_(&environment.memory.objects),
       names_(&environment.memory.objects),
       family_(Allocator<ObjectIndex>(&environment.memory.scratch)) {
-    parts_.objects.rows.add(names_, ObjectRows::Until::TornOff);
+    parts_.objects.tables.add(names_, ObjectTables::Until::TornOff);
 }
 
 NetObjectId ObjectLives::add(const RepLayout& layout, ObjectHandle object,
@@ -93,7 +93,7 @@ NetObjectId ObjectLives::add(const RepLayout& layout, ObjectHandle object, NetOb
                               parameters);
     names_.add(slot_of(id), outer_guid, parameters.stable_name);
     objects_.at(slot_of(id))->set_location(parameters.location);
-    parts_.objects.rows.grow(objects_.slot_count());
+    parts_.objects.tables.grow(objects_.slot_count());
     parts_.objects.live.set(slot_of(id));
     parts_.objects.changes.objects.set(slot_of(id));
     parts_.values.begin(slot_of(id), layout);
@@ -209,7 +209,7 @@ void ObjectLives::tear_off(NetObjectId id) {
 void ObjectLives::tear_off_one(ObjectIndex index) {
     objects_.retire_id(objects_.id_at(index));
     objects_.at(index)->tear_off();
-    parts_.objects.rows.tear_off(index);
+    parts_.objects.tables.tear_off(index);
     torn_off_.insert(index);
     objects_.at(index)->changelist_state().mark_exact();
     parts_.compare.force_due(index);  // what it is now goes out, and nothing of what it becomes

@@ -18,8 +18,8 @@ Relevancy::Relevancy(const ServerEnvironment& environment, ServerObjects& object
       waits_(waits),
       conditional_(&environment.memory.objects),
       new_objects_(&environment.memory.objects) {
-    objects.rows.add(conditional_, ObjectRows::Until::TornOff);
-    objects.rows.add(interest_, ObjectRows::Until::TornOff);
+    objects.tables.add(conditional_, ObjectTables::Until::TornOff);
+    objects.tables.add(interest_, ObjectTables::Until::TornOff);
 }
 
 void Relevancy::object_added(ObjectIndex index) {

@@ -20,8 +20,8 @@ struct WrittenValues {
         : sharing(environment.settings.sharing),
           shared(&environment.memory.scratch),
           alone(&environment.memory.scratch) {
-        objects.rows.add(alone, ObjectRows::Until::SlotIsFree);
-        objects.rows.add(shared, ObjectRows::Until::SlotIsFree);
+        objects.tables.add(alone, ObjectTables::Until::SlotIsFree);
+        objects.tables.add(shared, ObjectTables::Until::SlotIsFree);
     }
 
     /// A new object.

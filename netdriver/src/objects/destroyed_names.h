@@ -24,21 +24,21 @@ class DestroyedNames {
         std::pmr::string name;
     };
     [[nodiscard]] std::size_t count() const noexcept { return names_.size(); }
-    [[nodiscard]] const Entry& at(std::size_t place) const noexcept { return names_[place]; }
+    [[nodiscard]] const Entry& at(std::size_t number) const noexcept { return names_[number]; }
 
     void add(NetGUID guid, std::string_view name) {
         names_.push_back({guid, std::pmr::string(name, names_.get_allocator().resource())});
     }
-    static constexpr std::size_t no_place = ~std::size_t{0};
+    static constexpr std::size_t no_number = ~std::size_t{0};
     /// O(names).
     [[nodiscard]] std::size_t find(std::string_view name) const noexcept {
         const auto found = std::find_if(names_.begin(), names_.end(),
                                         [&](const Entry& entry) { return entry.name == name; });
-        return found == names_.end() ? no_place : static_cast<std::size_t>(found - names_.begin());
+        return found == names_.end() ? no_number : static_cast<std::size_t>(found - names_.begin());
     }
     /// Those behind it move up.
-    void erase(std::size_t place) {
-        names_.erase(names_.begin() + static_cast<std::ptrdiff_t>(place));
+    void erase(std::size_t number) {
+        names_.erase(names_.begin() + static_cast<std::ptrdiff_t>(number));
     }
     void clear() noexcept { names_.clear(); }
 

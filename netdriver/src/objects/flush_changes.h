@@ -44,7 +44,7 @@ struct FlushChanges {
     /// these, and at no others.
     Vector<std::uint32_t> words;
     /// The same as a row, so that a connection finds out at once which of them concern it.
-    NumberRow word_row;
+    NumberBitRow word_row;
     /// Of the flush that began last; none has 0.
     std::uint64_t flush = 0;
 };

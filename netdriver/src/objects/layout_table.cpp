@@ -76,12 +76,12 @@ Status LayoutTable::add(const RepLayout& layout) {
                      "net driver: layout of \"" + std::string(name) +
                          "\": it is only read with (create_compatible); add that of create()"};
     }
-    const auto place = std::lower_bound(layouts_.begin(), layouts_.end(), name, is_before);
-    if (place != layouts_.end() && (*place)->type().name() == name) {
+    const auto position = std::lower_bound(layouts_.begin(), layouts_.end(), name, is_before);
+    if (position != layouts_.end() && (*position)->type().name() == name) {
         return Error{ErrorCode::DuplicateName,
                      "net driver: there is a layout for \"" + std::string(name) + "\" already"};
     }
-    layouts_.insert(place, &layout);
+    layouts_.insert(position, &layout);
     return {};
 }
 
@@ -99,22 +99,24 @@ Status LayoutTable::add_archetype(ArchetypeId id, const RepLayout& layout) {
     if (layout.is_receive_only() || of_class->fingerprint() != layout.fingerprint()) {
         return Error{ErrorCode::InvalidArgument, what + "its layout is not that of the class"};
     }
-    const auto place = std::lower_bound(archetypes_.begin(), archetypes_.end(), id, has_lower_id);
-    if (place != archetypes_.end() && place->id == id) {
+    const auto position =
+        std::lower_bound(archetypes_.begin(), archetypes_.end(), id, has_lower_id);
+    if (position != archetypes_.end() && position->id == id) {
         return Error{ErrorCode::DuplicateName, what + "there is one with that id already"};
     }
     if (of_class == &layout || !archetype_ids_.emplace(&layout, id).second) {
         return Error{ErrorCode::DuplicateName, what + "its layout was added already"};
     }
-    archetypes_.insert(place, {id, &layout});
+    archetypes_.insert(position, {id, &layout});
     return {};
 }
 
 std::uint32_t LayoutTable::number_of(const RepLayout& layout) const noexcept {
-    const auto place = std::lower_bound(layouts_.begin(), layouts_.end(), layout.name(), is_before);
+    const auto position =
+        std::lower_bound(layouts_.begin(), layouts_.end(), layout.name(), is_before);
     const bool is_known =
-        place != layouts_.end() && (*place)->fingerprint() == layout.fingerprint();
-    return is_known ? static_cast<std::uint32_t>(place - layouts_.begin()) : no_number;
+        position != layouts_.end() && (*position)->fingerprint() == layout.fingerprint();
+    return is_known ? static_cast<std::uint32_t>(position - layouts_.begin()) : no_number;
 }
 
 std::uint32_t LayoutTable::number_of_added(const RepLayout& layout) const noexcept {
@@ -130,8 +132,9 @@ ArchetypeId LayoutTable::archetype_of(const RepLayout& layout) const noexcept {
 }
 
 const RepLayout* LayoutTable::find_archetype(ArchetypeId id) const noexcept {
-    const auto place = std::lower_bound(archetypes_.begin(), archetypes_.end(), id, has_lower_id);
-    return place != archetypes_.end() && place->id == id ? place->layout : nullptr;
+    const auto position =
+        std::lower_bound(archetypes_.begin(), archetypes_.end(), id, has_lower_id);
+    return position != archetypes_.end() && position->id == id ? position->layout : nullptr;
 }
 
 Status LayoutTable::check_array_growth(const NetConfig& config) const {
@@ -205,8 +208,8 @@ std::uint32_t LayoutTable::find_difference(std::span<const std::byte> ids,
 }
 
 const RepLayout* LayoutTable::find_by_name(std::string_view name) const noexcept {
-    const auto place = std::lower_bound(layouts_.begin(), layouts_.end(), name, is_before);
-    return place != layouts_.end() && (*place)->name() == name ? *place : nullptr;
+    const auto position = std::lower_bound(layouts_.begin(), layouts_.end(), name, is_before);
+    return position != layouts_.end() && (*position)->name() == name ? *position : nullptr;
 }
 
 bool LayoutTable::is_listed(const RepLayout& layout, std::span<const std::byte> ids) noexcept {

@@ -32,12 +32,12 @@ class ObjectLocks {
   private:
     static constexpr std::size_t lock_count = 64;
 
-    struct alignas(64) Place {  // a cache line each
+    struct alignas(64) Lock {  // a cache line each
         std::mutex mutex;
     };
 
     bool is_shared_ = false;
-    std::array<Place, lock_count> locks_;
+    std::array<Lock, lock_count> locks_;
 };
 
 }  // namespace replayout

@@ -130,17 +130,17 @@ void ObjectStore::add_destroyed_part(ObjectIndex outer, NetGUID part, std::strin
 
 std::size_t ObjectStore::forget_destroyed_part(ObjectIndex outer, std::string_view name) {
     const auto parts = destroyed_parts_.find(outer);
-    const std::size_t place =
-        parts == destroyed_parts_.end() ? DestroyedNames::no_place : parts->second.find(name);
-    if (place == DestroyedNames::no_place) {
-        return place;
+    const std::size_t number =
+        parts == destroyed_parts_.end() ? DestroyedNames::no_number : parts->second.find(name);
+    if (number == DestroyedNames::no_number) {
+        return number;
     }
-    parts->second.erase(place);
+    parts->second.erase(number);
     if (parts->second.count() == 0) {
         destroyed_parts_.erase(parts);
     }
     --destroyed_part_count_;
-    return place;
+    return number;
 }
 
 const DestroyedNames* ObjectStore::destroyed_parts_of(ObjectIndex outer) const noexcept {

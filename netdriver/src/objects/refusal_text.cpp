@@ -18,20 +18,20 @@ constexpr std::size_t compared_letters_max = 32;
 [[nodiscard]] std::size_t distance(std::string_view left, std::string_view right) noexcept {
     left = left.substr(0, compared_letters_max);
     right = right.substr(0, compared_letters_max);
-    std::array<std::size_t, compared_letters_max + 1> row{};
+    std::array<std::size_t, compared_letters_max + 1> distances{};
     for (std::size_t i = 0; i <= right.size(); ++i) {
-        row[i] = i;
+        distances[i] = i;
     }
     for (std::size_t i = 0; i < left.size(); ++i) {
-        std::size_t diagonal = row[0];
-        row[0] = i + 1;
+        std::size_t diagonal = distances[0];
+        distances[0] = i + 1;
         for (std::size_t j = 0; j < right.size(); ++j) {
             const std::size_t changed = diagonal + (left[i] == right[j] ? 0u : 1u);
-            diagonal = row[j + 1];
-            row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
+            diagonal = distances[j + 1];
+            distances[j + 1] = std::min({changed, distances[j] + 1, distances[j + 1] + 1});
         }
     }
-    return row[right.size()];
+    return distances[right.size()];
 }
 
 /// `name_at(i)` for i below `count` are the names; empty ones are skipped.

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "row_growth.h"
+#include "table_growth.h"
 
 namespace replayout {
 
@@ -18,7 +18,7 @@ ConnectionPairs::ConnectionPairs(const ObjectStore& objects, const FlushChanges&
       resource_(&memory.pairs),
       validation_resource_(&memory.validation),
       pending_(resource_),
-      placed_(resource_),
+      ordered_(resource_),
       tracked_(resource_),
       extras_(resource_),
       deltas_(Allocator<std::pair<ObjectIndex, DeltaStates>>(resource_)),
@@ -31,7 +31,7 @@ void ConnectionPairs::start_validating(const NetGUIDCache& guids) {
 
 void ConnectionPairs::grow() {
     if (pairs_.size() < objects_.slot_count()) {
-        grow_row(pairs_, objects_.slot_count(), SendingRepState());
+        grow_table(pairs_, objects_.slot_count(), SendingRepState());
         pending_.grow(objects_.slot_count());
         regular_.grow(objects_.slot_count());
         dormancy_.resting_words.grow(static_cast<std::uint32_t>(regular_.row().word_count()));
@@ -123,7 +123,7 @@ SendingRepState& ConnectionPairs::reset(ObjectIndex index) noexcept {
     if (regular_.contains(index)) {
         regular_.remove(index);
     }
-    placed_.erase(index);
+    ordered_.erase(index);
     pairs_[index] = SendingRepState();
     return pairs_[index];
 }
@@ -355,7 +355,7 @@ void ConnectionPairs::begin(ObjectIndex index) {
 }
 
 void ConnectionPairs::start_over(ObjectIndex index) {
-    placed_.erase(index);
+    ordered_.erase(index);
     SendingRepState& pair = edit(index);
     const bool was_initial = is_initial(pair);
     set_channel_state(pair, ChannelState::OpenSent);
@@ -409,7 +409,7 @@ void ConnectionPairs::owe_what_is_initial(ObjectIndex index) {
 
 void ConnectionPairs::owe_initial(ObjectIndex index, const RepRange& range) {
     owe_what_is_initial(index);
-    placed_.erase(index);
+    ordered_.erase(index);
     owe_initial_from_start(index, range);  // what changed of it since was passed over
 }
 
@@ -439,7 +439,7 @@ void ConnectionPairs::owe_everything(ObjectIndex index) {
     note_lost_while_paused(index, RepRange(), {0, pair.sent_version});
     pair.lose_everything();
     owe_what_is_initial(index);
-    placed_.erase(index);
+    ordered_.erase(index);
     PairExtra* extra = find_extra(index);
     if (extra != nullptr) {
         extra->lost_parts.clear();

@@ -142,7 +142,7 @@ class ConnectionPairs {
     template <typename Visitor>
     void for_each_stirring_word(const FlushChanges& changes, Visitor&& visit) const {
         for (std::size_t i = 0; i < changes.word_row.word_count(); ++i) {
-            NumberRow::for_each_in_word(
+            NumberBitRow::for_each_in_word(
                 i, changes.word_row.word(i) & ~dormancy_.resting_words.word(i), visit);
         }
     }
@@ -160,7 +160,7 @@ class ConnectionPairs {
         return may_have_pending_;
     }
     /// Those of which a SendOrder knows the place. Who becomes another kind of candidate is none.
-    [[nodiscard]] BitRow& placed() noexcept { return placed_; }
+    [[nodiscard]] BitRow& ordered() noexcept { return ordered_; }
     [[nodiscard]] PairVisibility& dormancy() noexcept { return dormancy_; }
     [[nodiscard]] const PairVisibility& dormancy() const noexcept { return dormancy_; }
 
@@ -308,7 +308,7 @@ class ConnectionPairs {
     MemoryResource* resource_;  // of what scales with pairs
     MemoryResource* validation_resource_;
     BitRow pending_;
-    BitRow placed_;   // empty without a cap
+    BitRow ordered_;  // empty without a cap
     BitRow tracked_;  // those with an extra that tells complete versions
     PairExtras extras_;
     FlatMap<ObjectIndex, DeltaStates> deltas_;  // by object index

@@ -27,10 +27,10 @@ class PairExtras {
     [[nodiscard]] bool contains(ObjectIndex index) const noexcept { return present_.test(index); }
     /// Null if the pair has none. O(1).
     [[nodiscard]] PairExtra* find(ObjectIndex index) noexcept {
-        return present_.test(index) ? &extras_.nth(place_of(index))->second : nullptr;
+        return present_.test(index) ? &extras_.nth(number_of(index))->second : nullptr;
     }
     [[nodiscard]] const PairExtra* find(ObjectIndex index) const noexcept {
-        return present_.test(index) ? &extras_.nth(place_of(index))->second : nullptr;
+        return present_.test(index) ? &extras_.nth(number_of(index))->second : nullptr;
     }
     /// Requires that the pair has none. What it returns is valid until another one is added.
     PairExtra& add(ObjectIndex index, PairExtra&& extra);
@@ -39,15 +39,15 @@ class PairExtras {
 
   private:
     /// Requires that the pair has one.
-    [[nodiscard]] std::size_t place_of(ObjectIndex index) const noexcept {
+    [[nodiscard]] std::size_t number_of(ObjectIndex index) const noexcept {
         const std::size_t word = BitRow::word_of(index);
         const std::uint64_t before = present_.word(word) & (BitRow::mask_of(index) - 1);
         // Where few pairs have one there is none before it.
-        const std::size_t place =
+        const std::size_t number =
             counts_before_[word] +
             (before == 0 ? 0u : static_cast<std::uint32_t>(std::popcount(before)));
-        REPLAYOUT_ASSERT(extras_.nth(place)->first == index);
-        return place;
+        REPLAYOUT_ASSERT(extras_.nth(number)->first == index);
+        return number;
     }
 
     BitRow present_;                          // the pairs that have one

@@ -91,7 +91,7 @@ struct PairVisibility {
     /// The open of a subobject was delivered, and that of its outer was not.
     BitRow awaits_outer;
     /// Words of a row of objects of which all 64 rest, as far as was found out: a bit for each.
-    NumberRow resting_words;
+    NumberBitRow resting_words;
 };
 
 }  // namespace replayout

@@ -155,7 +155,7 @@ void SentRecords::owe_carried(const TakenOfPair& taken) {
         complete->give_back();
     }
     set_initial(pair, is_initial(pair) || taken.is_initial);
-    pairs_.placed().erase(taken.pair.index);
+    pairs_.ordered().erase(taken.pair.index);
     pairs_.pending().set(taken.pair.index);
 }
 

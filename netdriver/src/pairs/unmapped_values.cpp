@@ -24,7 +24,7 @@ void UnmappedValues::add(const Entry& entry) {
     if (count_ >= by_object_.size()) {
         grow_heads();
     }
-    const std::uint32_t at = take_place();
+    const std::uint32_t at = take_slot();
     ++count_;
     nodes_[at].entry = entry;
     link(at, by_object_, object_hash, &Node::of_object);
@@ -51,7 +51,7 @@ bool UnmappedValues::mark(ObjectIndex index, ChangeMask& handles) const noexcept
     return is_any;
 }
 
-std::uint32_t UnmappedValues::take_place() {
+std::uint32_t UnmappedValues::take_slot() {
     if (first_free_ == none) {
         nodes_.push_back(Node());
         return static_cast<std::uint32_t>(nodes_.size() - 1);

@@ -89,7 +89,7 @@ class UnmappedValues {
             at = next;
         }
     }
-    [[nodiscard]] std::uint32_t take_place();
+    [[nodiscard]] std::uint32_t take_slot();
     void release(std::uint32_t at) noexcept;
     void link(std::uint32_t at, Heads& heads, std::size_t hash, Links Node::*links) noexcept;
     void unlink(std::uint32_t at, Heads& heads, std::size_t hash, Links Node::*links) noexcept;

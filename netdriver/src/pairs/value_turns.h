@@ -23,7 +23,7 @@ namespace replayout {
 class ValueTurns {
   public:
     explicit ValueTurns(MemoryResource* resource)
-        : row_(resource),
+        : queue_(resource),
           waiting_(resource),
           has_turn_(resource),
           promised_(resource),
@@ -31,7 +31,7 @@ class ValueTurns {
 
     /// It is its turn, or nobody waits.
     [[nodiscard]] bool may_go(ObjectIndex index) const noexcept {
-        return !is_blocked_ && (row_.count() == 0 || has_turn_.test(index));
+        return !is_blocked_ && (queue_.count() == 0 || has_turn_.test(index));
     }
     /// Whether one value of the object may go though nothing is left of the room that there was
     /// when its turn began. Its small values go before it in that turn: where these took the room,
@@ -48,18 +48,18 @@ class ValueTurns {
         promised_.erase(index);
         if (!waiting_.test(index)) {
             waiting_.insert(index);
-            row_.push_back() = {index, fragments};
+            queue_.push_back() = {index, fragments};
         }
     }
     /// It does not wait any more. Its turn lasts as long as the round.
     void leave(ObjectIndex index) noexcept {
         waiting_.erase(index);
-        while (row_.count() > 0 && !waiting_.test(row_.front().index)) {
-            row_.pop_front();
+        while (queue_.count() > 0 && !waiting_.test(queue_.front().index)) {
+            queue_.pop_front();
         }
     }
     [[nodiscard]] bool is_waiting(ObjectIndex index) const noexcept { return waiting_.test(index); }
-    [[nodiscard]] bool is_empty() const noexcept { return row_.count() == 0; }
+    [[nodiscard]] bool is_empty() const noexcept { return queue_.count() == 0; }
 
     /// Ends the round before, and calls `end(index)` for each whose turn that was. Then those who
     /// came first have their turn, as many as there is room for, so many fragments, and one at
@@ -77,13 +77,13 @@ class ValueTurns {
         }
         round_.clear();
         const bool is_first_alone = std::exchange(is_blocked_, false);
-        for (std::size_t i = 0; i < row_.count() && room > 0; ++i) {
-            const Place place = row_.at(i);
-            if (waiting_.test(place.index) && !has_turn_.test(place.index)) {
-                room -= is_first_alone ? room : std::min(room, place.fragments);
-                has_turn_.insert(place.index);
-                promised_.insert(place.index);
-                round_.push_back(place.index);
+        for (std::size_t i = 0; i < queue_.count() && room > 0; ++i) {
+            const Entry entry = queue_.at(i);
+            if (waiting_.test(entry.index) && !has_turn_.test(entry.index)) {
+                room -= is_first_alone ? room : std::min(room, entry.fragments);
+                has_turn_.insert(entry.index);
+                promised_.insert(entry.index);
+                round_.push_back(entry.index);
             }
         }
         for (std::size_t i = 0; i < round_.size(); ++i) {
@@ -94,7 +94,7 @@ class ValueTurns {
     }
 
   private:
-    struct Place {
+    struct Entry {
         ObjectIndex index{};
         std::uint32_t fragments = 0;
     };
@@ -107,7 +107,7 @@ class ValueTurns {
         round_.erase(round_.begin() + static_cast<std::ptrdiff_t>(first), round_.end());
     }
 
-    RingQueue<Place> row_;  // who left stands in it until it is at the front
+    RingQueue<Entry> queue_;  // who left stands in it until it is at the front
     BitRow waiting_;
     BitRow has_turn_;
     BitRow promised_;            // room for one value, of those

@@ -39,19 +39,19 @@ class ActorChannel {
     ObjectHandle object;                ///< null while closed, and when refused
     SpawnHandler* handler = nullptr;    ///< who made the object
     ObjectRole role;
-    NetGUID outer;                  ///< of a subobject that is there
-    std::uint64_t name_key = 0;     ///< of its stable name within that; 0: none
-    NetGUID awaited;                ///< the outer that an open waits for; null: none does
-    std::uint64_t name_hash = 0;    ///< of an object that is there under a stable name of its own
-    bool is_destroyed = false;      ///< the server said so otherwise; its close is on the way
-    bool is_carried_over = false;   ///< dormant, and the connection in its place did not open it
-    bool is_closing = false;        ///< a close is here, and its open is not, or waits
-    bool is_marked = false;         ///< it is in the list that is being collected
-    std::uint32_t going_place = 0;  ///< in the order in which objects despawn; 0: it stays
-    std::uint8_t block_count = 0;   ///< that were read of `last_packet`
-    std::uint32_t last_packet = 0;  ///< with a block of it, by the count of packets; wraps
-    std::uint32_t reference_count = 0;  ///< that `references` had when it was counted last
-    std::size_t value_bytes = 0;        ///< likewise
+    NetGUID outer;                 ///< of a subobject that is there
+    std::uint64_t name_key = 0;    ///< of its stable name within that; 0: none
+    NetGUID awaited;               ///< the outer that an open waits for; null: none does
+    std::uint64_t name_hash = 0;   ///< of an object that is there under a stable name of its own
+    bool is_destroyed = false;     ///< the server said so otherwise; its close is on the way
+    bool is_carried_over = false;  ///< dormant, and the connection in its place did not open it
+    bool is_closing = false;       ///< a close is here, and its open is not, or waits
+    bool is_marked = false;        ///< it is in the list that is being collected
+    std::uint32_t departure_number = 0;  ///< in the order in which objects despawn; 0: it stays
+    std::uint8_t block_count = 0;        ///< that were read of `last_packet`
+    std::uint32_t last_packet = 0;       ///< with a block of it, by the count of packets; wraps
+    std::uint32_t reference_count = 0;   ///< that `references` had when it was counted last
+    std::size_t value_bytes = 0;         ///< likewise
     /// Bytes of the object's arrays and texts: the last measure, and what they asked for since. So
     /// at most twice what they have.
     std::uint64_t dynamic_bytes = 0;

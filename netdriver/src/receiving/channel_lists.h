@@ -24,9 +24,9 @@ class ChannelLists {
     /// Nothing where it is in the list. O(log list), and what moving the rest of it takes.
     void add(NetGUID guid, ChannelIndex channel) {
         List& list = list_of(guid);
-        const auto place = std::lower_bound(list.begin(), list.end(), channel);
-        if (place == list.end() || *place != channel) {
-            list.insert(place, channel);
+        const auto position = std::lower_bound(list.begin(), list.end(), channel);
+        if (position == list.end() || *position != channel) {
+            list.insert(position, channel);
         }
     }
     /// Likewise.
@@ -36,9 +36,9 @@ class ChannelLists {
             return;
         }
         List& list = found->second;
-        const auto place = std::lower_bound(list.begin(), list.end(), channel);
-        if (place != list.end() && *place == channel) {
-            list.erase(place);
+        const auto position = std::lower_bound(list.begin(), list.end(), channel);
+        if (position != list.end() && *position == channel) {
+            list.erase(position);
         }
         if (list.empty()) {
             lists_.erase(found);

@@ -59,10 +59,10 @@ bool ClientChannels::is_stuck_since(NetTime time) const {
 }
 
 void ClientChannels::note_refusal(ChannelIndex index, std::string_view function) noexcept {
-    refused_place_ = ClosePlace();
+    refusal_ = CloseDetails();
     const ActorChannel* channel = find(index);
     if (channel != nullptr && channel->layout != nullptr) {
-        refused_place_ = {channel->layout->name(), function, channel->guid};
+        refusal_ = {channel->layout->name(), function, channel->guid};
     }
 }
 

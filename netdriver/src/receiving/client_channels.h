@@ -62,8 +62,8 @@ class ClientChannels {
 
     /// `function` is the one that was called, if it was a call.
     void note_refusal(ChannelIndex index, std::string_view function = {}) noexcept;
-    void forget_refusal() noexcept { refused_place_ = ClosePlace(); }
-    [[nodiscard]] const ClosePlace& refused_place() const noexcept { return refused_place_; }
+    void forget_refusal() noexcept { refusal_ = CloseDetails(); }
+    [[nodiscard]] const CloseDetails& refusal() const noexcept { return refusal_; }
 
   private:
     // Keys are a server's choice. Looked up, never walked.
@@ -73,7 +73,7 @@ class ClientChannels {
     MemoryResource* resource_;
     Vector<ActorChannel*> channels_;  // by channel index; null: never used
     KeyTable channels_by_guid_;
-    ClosePlace refused_place_;
+    CloseDetails refusal_;
 };
 
 }  // namespace replayout

@@ -14,16 +14,16 @@ namespace replayout {
 
 class GoneBefore final : public PackageMap {
   public:
-    /// `place` is the object's ActorChannel::going_place; 0: the object stays.
-    GoneBefore(PackageMap& ids, const ClientChannels& channels, std::uint32_t place) noexcept
-        : ids_(ids), channels_(channels), place_(place) {}
+    /// `number` is the object's ActorChannel::departure_number; 0: the object stays.
+    GoneBefore(PackageMap& ids, const ClientChannels& channels, std::uint32_t number) noexcept
+        : ids_(ids), channels_(channels), number_(number) {}
 
     [[nodiscard]] NetGUID guid_of(ObjectHandle object) override { return ids_.guid_of(object); }
     [[nodiscard]] ObjectHandle object_of(NetGUID guid) override {
         const ActorChannel* named = channels_.find(guid);
-        const bool goes = named != nullptr && named->going_place != 0;
-        return goes && (place_ == 0 || named->going_place < place_) ? ObjectHandle()
-                                                                    : ids_.object_of(guid);
+        const bool goes = named != nullptr && named->departure_number != 0;
+        return goes && (number_ == 0 || named->departure_number < number_) ? ObjectHandle()
+                                                                           : ids_.object_of(guid);
     }
     [[nodiscard]] std::uint64_t binding_count() const noexcept override {
         return ids_.binding_count();
@@ -35,7 +35,7 @@ class GoneBefore final : public PackageMap {
   private:
     PackageMap& ids_;
     const ClientChannels& channels_;
-    std::uint32_t place_;
+    std::uint32_t number_;
 };
 
 }  // namespace replayout

@@ -89,10 +89,10 @@ void LayoutHandshake::find_described(std::span<const std::byte> message) {
 void LayoutHandshake::tell_difference(ClassDifference difference) {
     difference_ = std::move(difference);
     difference_sentence_ = to_sentence(difference_.difference);
-    ClosePlace place;
-    place.layout_class = difference_.class_name;
-    place.layout_difference = difference_sentence_;
-    connection_.blame(place);
+    CloseDetails details;
+    details.layout_class = difference_.class_name;
+    details.layout_difference = difference_sentence_;
+    connection_.blame(details);
     connection_.set_last_words(layout_difference_message(
         difference_, fragment_bytes(config_.packet_bytes_max), resource_));
 }

@@ -40,7 +40,7 @@ std::span<const ChannelIndex> ObjectFamilies::family_of(ChannelIndex index,
     for (std::size_t i = 0; i < family_.size(); ++i) {
         const std::span<const ChannelIndex> parts = parts_.of(channels[family_[i]].guid);
         std::copy_if(parts.begin(), parts.end(), std::back_inserter(family_),
-                     [&](ChannelIndex part) { return channels[part].going_place == 0; });
+                     [&](ChannelIndex part) { return channels[part].departure_number == 0; });
     }
     return {family_.data(), family_.size()};
 }

@@ -27,7 +27,7 @@ class ObjectFamilies {
     /// Whether a part of that name is shown.
     [[nodiscard]] bool is_shown(NetGUID outer, std::string_view stable_name) const;
     /// The channel, and those of all parts of its object, outer before inner, without objects that
-    /// despawn already (ActorChannel::going_place). Valid until the next call.
+    /// despawn already (ActorChannel::departure_number). Valid until the next call.
     [[nodiscard]] std::span<const ChannelIndex> family_of(ChannelIndex index,
                                                           const ClientChannels& channels);
 

@@ -116,10 +116,10 @@ void ObjectUpdates::run_notifies() {
     if (waiting_channels_.empty()) {
         return;
     }
-    for (std::size_t place = 0; place < waiting_channels_.size(); ++place) {
-        const ActorChannel& channel = channels_[waiting_channels_[place]];
+    for (std::size_t number = 0; number < waiting_channels_.size(); ++number) {
+        const ActorChannel& channel = channels_[waiting_channels_[number]];
         if (void* const object = world_.memory_of(channel)) {
-            run_waiting_notifies(scratch_, place, *channel.layout, object);
+            run_waiting_notifies(scratch_, number, *channel.layout, object);
         }
     }
     scratch_.drop_waiting();
@@ -215,9 +215,10 @@ void ObjectUpdates::objects_go(std::span<const NetGUID> guids) {
     run_notifies_of_mentioning();
     for (const ChannelIndex index : mentioning_) {
         const ActorChannel& channel = channels_[index];
-        GoneBefore ids(environment_.guids, channels_, channel.going_place);
+        GoneBefore ids(environment_.guids, channels_, channel.departure_number);
         // The objects are there until these notifies ran.
-        rebind(index, channel.going_place == 0 ? guids : gone_before(channel, guids), ids, false);
+        rebind(index, channel.departure_number == 0 ? guids : gone_before(channel, guids), ids,
+               false);
     }
 }
 
@@ -229,7 +230,7 @@ std::span<const NetGUID> ObjectUpdates::gone_before(const ActorChannel& channel,
                                [&](NetGUID guid) {
                                    const ActorChannel* named = channels_.find(guid);
                                    return named == nullptr ||
-                                          named->going_place >= channel.going_place;
+                                          named->departure_number >= channel.departure_number;
                                }),
                 gone_.end());
     return {gone_.data(), gone_.size()};

@@ -53,9 +53,9 @@ class ObjectUpdates {
     /// once), or all that is left, if that is less: no sender can divide this work, and half of it
     /// would leave references to an object that is gone. False: nothing was left.
     [[nodiscard]] bool spend_rebind(std::span<const NetGUID> guids, DecodeBudget& budget);
-    /// The objects of these ids despawn (ActorChannel::going_place): sets references to them to
-    /// null and runs the notifies. An object that despawns too keeps its references to itself and
-    /// to objects that despawn after it.
+    /// The objects of these ids despawn (ActorChannel::departure_number): sets references to them
+    /// to null and runs the notifies. An object that despawns too keeps its references to itself
+    /// and to objects that despawn after it.
     void objects_go(std::span<const NetGUID> guids);
     /// References to objects that came, and were not set yet, stay null.
     void forget_new_objects() noexcept { came_.clear(); }

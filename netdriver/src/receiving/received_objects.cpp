@@ -252,8 +252,8 @@ CloseReason ReceivedObjects::receive_close(ChannelIndex index, std::span<const s
 
 void ReceivedObjects::close_later(ChannelIndex index, ChannelCloseReason reason) {
     channels_[index].receiver.reset();  // bunches that come now belong to its next life
-    if (const std::uint32_t place = channels_[index].going_place; place != 0) {
-        departures_[place - 1].is_closed = true;  // it despawns with its outer
+    if (const std::uint32_t number = channels_[index].departure_number; number != 0) {
+        departures_[number - 1].is_closed = true;  // it despawns with its outer
         return;
     }
     // Parts despawn with their outer, and before it. The channel of a part stays until its own
@@ -261,7 +261,7 @@ void ReceivedObjects::close_later(ChannelIndex index, ChannelCloseReason reason)
     const std::span<const ChannelIndex> family = families_.family_of(index, channels_);
     for (std::size_t i = family.size(); i > 0; --i) {
         departures_.push_back({family[i - 1], reason, i == 1});
-        channels_[family[i - 1]].going_place = static_cast<std::uint32_t>(departures_.size());
+        channels_[family[i - 1]].departure_number = static_cast<std::uint32_t>(departures_.size());
     }
 }
 
@@ -291,7 +291,7 @@ void ReceivedObjects::collect_departing() {
 
 void ReceivedObjects::forget_departures() noexcept {
     for (const Departure& departure : departures_) {
-        channels_[departure.index].going_place = 0;
+        channels_[departure.index].departure_number = 0;
     }
     departures_.clear();
 }

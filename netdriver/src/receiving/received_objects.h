@@ -47,11 +47,11 @@ class ReceivedObjects {
     /// A close of its object, or of the outer of that, came and did not take effect yet.
     [[nodiscard]] bool is_going(ChannelIndex index) const noexcept {
         const ActorChannel* channel = channels_.find(index);
-        return channel != nullptr && channel->going_place != 0;
+        return channel != nullptr && channel->departure_number != 0;
     }
     /// References to the object are being set to null, because it despawns.
     [[nodiscard]] bool is_leaving(const ActorChannel& channel) const noexcept {
-        return is_letting_go_ && channel.going_place != 0;
+        return is_letting_go_ && channel.departure_number != 0;
     }
     /// Channels on which something may go on.
     [[nodiscard]] AwaitedOuters& awaited() noexcept { return awaited_; }

@@ -142,7 +142,7 @@ void ReplicationClient::run_put_off_calls() {
 
 void ReplicationClient::close_unless_none(CloseReason reason) {
     if (reason != CloseReason::None) {
-        connection_.blame(receiver_.refused_place());
+        connection_.blame(receiver_.refusal());
         connection_.close(reason, connection_.now());
     }
 }
@@ -152,7 +152,7 @@ CloseReason ReplicationClient::handle_bunch(const BunchHeader& header,
                                             DecodeBudget& budget) {
     const CloseReason reason =
         receiver_.receive_bunch(header, payload, connection_.account(), budget);
-    connection_.blame(reason == CloseReason::None ? ClosePlace() : receiver_.refused_place());
+    connection_.blame(reason == CloseReason::None ? CloseDetails() : receiver_.refusal());
     return reason;
 }
 
@@ -188,7 +188,7 @@ CloseReason ReplicationClient::receive_destruction_notice(std::span<const std::b
 
 CloseReason ReplicationClient::handle_blocks(BitReader& reader) {
     const CloseReason reason = receiver_.receive_blocks(reader);
-    connection_.blame(reason == CloseReason::None ? ClosePlace() : receiver_.refused_place());
+    connection_.blame(reason == CloseReason::None ? CloseDetails() : receiver_.refusal());
     return reason;
 }
 

@@ -33,9 +33,7 @@ class ReplicationReceiver final : private ReliableMessageHandler {
                                             ReliableAccount& account, DecodeBudget& budget);
     [[nodiscard]] CloseReason receive_blocks(BitReader& reader);
     /// The channel, class and function whose content was refused last.
-    [[nodiscard]] const ClosePlace& refused_place() const noexcept {
-        return channels_.refused_place();
-    }
+    [[nodiscard]] const CloseDetails& refusal() const noexcept { return channels_.refusal(); }
     /// Something on a channel waits since then for what did not come; `account` is the
     /// connection's.
     [[nodiscard]] bool is_stuck_since(const ReliableAccount& account, NetTime time) const;

@@ -120,8 +120,8 @@ void ReplayRecorder::write_part(ReplayChunkKind kind, Vector<std::byte>& bytes, 
     bytes.resize(replay_part_room);
 }
 
-void ReplayRecorder::count_part(const ReplayCheckpoint& place, bool is_checkpoint) {
-    stats_.checkpoint_bytes += is_checkpoint ? stats_.bytes_written - place.offset : 0;
+void ReplayRecorder::count_part(const ReplayCheckpoint& begin, bool is_checkpoint) {
+    stats_.checkpoint_bytes += is_checkpoint ? stats_.bytes_written - begin.offset : 0;
     if (is_part_open_) {
         return;  // what it belongs to is counted
     }
@@ -129,10 +129,10 @@ void ReplayRecorder::count_part(const ReplayCheckpoint& place, bool is_checkpoin
         ++stats_.frames_written;
         return;
     }
-    last_checkpoint_ = place.time;
+    last_checkpoint_ = begin.time;
     is_checkpoint_requested_ = false;
     if (stats_.checkpoints_written++ % thinned_ == 0) {
-        checkpoints_.push_back(place);
+        checkpoints_.push_back(begin);
     }
     thinned_ *= thin_replay_checkpoints(checkpoints_) ? 2u : 1u;
 }

@@ -83,8 +83,8 @@ BlockWriter::RegularBlock BlockWriter::regular_block(PairRef ref, const OwedVers
     const std::size_t bytes_max = PacketBuilder::block_bytes_max(
         parts_.packets.builder().room_bytes(), channel_of(ref.index));
     if (!parts_.context.shares_pieces()) {
-        if (const RegularBlock row = regular_row(state, bytes_max); !row.bytes.empty()) {
-            return row;
+        if (const RegularBlock plain = plain_block(state, bytes_max); !plain.bytes.empty()) {
+            return plain;
         }
     } else if (const SharedPayload* payload = find_payload(ref, position)) {
         if (!is_bundled(payload->bytes.size(), payload->array_steps)) {
@@ -134,22 +134,22 @@ bool BlockWriter::is_bundled(std::size_t body_bytes, std::size_t array_steps) co
     return array_steps <= body_bytes * array_steps_per_byte(parts_.packets.builder().room_bytes());
 }
 
-BlockWriter::RegularBlock BlockWriter::regular_row(const ChangelistState& state,
+BlockWriter::RegularBlock BlockWriter::plain_block(const ChangelistState& state,
                                                    std::size_t bytes_max) {
     const RepLayout& layout = state.layout();
     if (layout.handle_count() > 64 || !layout.conditions().is_trivial() ||
         parts_.context.type_counters != nullptr) {
         return {};
     }
-    if (const std::uint64_t handles = state.newest(); !row_.is_of(layout, handles)) {
-        row_ = RowBlock(layout, handles);
+    if (const std::uint64_t handles = state.newest(); !plain_.is_of(layout, handles)) {
+        plain_ = PlainBlock(layout, handles);
     }
-    if (row_.value_count() == 0 || row_.byte_count() + RowBlock::spare_bytes > bytes_max) {
+    if (plain_.value_count() == 0 || plain_.byte_count() + PlainBlock::spare_bytes > bytes_max) {
         return {};
     }
-    row_.write(state, body_.data());
-    parts_.context.counters.values_encoded += row_.value_count();
-    return {body_.first(row_.byte_count()), row_.value_count(), BlockMiss::SharingOff};
+    plain_.write(state, body_.data());
+    parts_.context.counters.values_encoded += plain_.value_count();
+    return {body_.first(plain_.byte_count()), plain_.value_count(), BlockMiss::SharingOff};
 }
 
 BlockWriter::BlockFrame BlockWriter::begin_block(ObjectIndex index, bool is_part) {

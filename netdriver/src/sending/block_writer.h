@@ -79,13 +79,13 @@ class BlockWriter {
     void count_reuse(std::span<const std::byte> block, std::uint32_t property_count);
     /// A block of that length may be in a bundle, see BundleBuilder::array_steps_per_byte().
     [[nodiscard]] bool is_bundled(std::size_t body_bytes, std::size_t array_steps) const noexcept;
-    /// regular_block() of most blocks where nothing is shared (RowBlock). Without bytes: it is
+    /// regular_block() of most blocks where nothing is shared (PlainBlock). Without bytes: it is
     /// something else, and nothing was done.
-    [[nodiscard]] RegularBlock regular_row(const ChangelistState& state, std::size_t bytes_max);
+    [[nodiscard]] RegularBlock plain_block(const ChangelistState& state, std::size_t bytes_max);
 
     PropertyParts parts_;
     std::span<std::byte> body_;  // scratch: a block that is laid down apart
-    RowBlock row_;               // the last that regular_row() wrote
+    PlainBlock plain_;           // the last that plain_block() wrote
 };
 
 }  // namespace replayout

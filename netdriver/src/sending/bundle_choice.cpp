@@ -14,13 +14,13 @@ void BundleChoice::find(const BundleRun& run, const FlushChanges& changes,
     touched_.grow(bundle_count);
     const BitRow& regular = pairs.regular();
     pairs.for_each_stirring_word(changes, [&](std::uint32_t word) {
-        const PlacedObjects& placed = run.placed(word);
-        std::uint64_t left = placed.bits & regular.word(word);
+        const WordPositions& objects = run.positions_in(word);
+        std::uint64_t left = objects.bits & regular.word(word);
         for (; left != 0; left &= left - 1) {
-            const BlockPlace place = run.place_of(placed, left & (~left + 1));
-            if (place.is_any()) {
-                blocks_[place.bundle()] |= place.bit();
-                touched_.set(place.bundle());
+            const BlockPosition position = run.position_of(objects, left & (~left + 1));
+            if (position.is_any()) {
+                blocks_[position.bundle()] |= position.bit();
+                touched_.set(position.bundle());
             }
         }
     });

@@ -44,7 +44,7 @@ class BundleChoice {
 
   private:
     KeptVector<std::uint64_t> blocks_;  // by bundle; 0 of all that are not touched
-    NumberRow touched_;
+    NumberBitRow touched_;
 };
 
 }  // namespace replayout

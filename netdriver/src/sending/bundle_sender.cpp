@@ -94,7 +94,7 @@ bool BundleSender::has_room_for_all(const BundleBuilder& bundles) {
 
 void BundleSender::find_regular(const BundleRun& run) {
     are_all_regular_ = pairs_.are_changed_regular() || are_regular(run.words());
-    is_chosen_ = !are_all_regular_ && run.has_places();
+    is_chosen_ = !are_all_regular_ && run.has_positions();
     if (is_chosen_) {
         choice_.find(run, changes_, pairs_);
     }
@@ -233,8 +233,8 @@ std::uint32_t BundleSender::copy_blocks(const BundleBuilder& bundles, std::uint3
                                         std::uint32_t begin, std::uint32_t end) {
     const Bundle& whole = bundles.run().bundles()[bundle];
     const std::uint32_t first = whole.begin;
-    const auto block_at = [&](std::uint32_t place) -> const BundleBlock& {
-        return bundles.run().blocks()[first + place];
+    const auto block_at = [&](std::uint32_t number) -> const BundleBlock& {
+        return bundles.run().blocks()[first + number];
     };
     const ChannelIndex channel = channel_of(block_at(begin).index);
     const std::size_t room_bytes = packets_.builder().room_for_blocks(channel);
@@ -263,9 +263,9 @@ bool BundleSender::has_keyed_arrays(const BundleBlock& block) const noexcept {
 }
 
 std::uint32_t BundleSender::spend_array_steps(const BundleBuilder& bundles, std::uint32_t first,
-                                              const BlockRow& row) {
+                                              const BlockRange& blocks) {
     PacketBuilder& packet = packets_.builder();
-    for (std::uint32_t i = row.begin; i < row.end; ++i) {
+    for (std::uint32_t i = blocks.begin; i < blocks.end; ++i) {
         const BundleBlock& block = bundles.run().blocks()[first + i];
         if (!has_keyed_arrays(block)) {
             continue;
@@ -276,7 +276,7 @@ std::uint32_t BundleSender::spend_array_steps(const BundleBuilder& bundles, std:
         }
         packet.spend_array_steps(steps);
     }
-    return row.end;
+    return blocks.end;
 }
 
 std::uint64_t BundleSender::send_written(BundleBuilder& bundles, std::uint32_t bundle,
@@ -286,9 +286,9 @@ std::uint64_t BundleSender::send_written(BundleBuilder& bundles, std::uint32_t b
     std::uint64_t in_packet = 0;
     std::uint64_t left = blocks;
     while (left != 0 && packets_.can_write()) {
-        const auto place = static_cast<std::uint32_t>(std::countr_zero(left));
-        const std::uint64_t bit = std::uint64_t{1} << place;
-        const BundleBlock& block = bundles.run().blocks()[first + place];
+        const auto number = static_cast<std::uint32_t>(std::countr_zero(left));
+        const std::uint64_t bit = std::uint64_t{1} << number;
+        const BundleBlock& block = bundles.run().blocks()[first + number];
         const ChannelIndex channel = channel_of(block.index);
         const ObjectLock lock = objects_.lock(block.index);  // until the block is copied
         const BlockWriter::RegularBlock regular = encode(block);
@@ -396,10 +396,10 @@ void BundleSender::validate_copied(const BundleBuilder& bundles, const SentBundl
     const Bundle& bundle = bundles.run().bundles()[sent.bundle];
     if (PairValidator* validator = pairs_.validator()) {
         for (std::uint64_t left = sent.blocks; left != 0; left &= left - 1) {
-            const std::uint32_t place =
+            const std::uint32_t number =
                 bundle.begin + static_cast<std::uint32_t>(std::countr_zero(left));
-            validator->block_sent(bundles.run().blocks()[place].index,
-                                  bundles.body_of(bundle, place));
+            validator->block_sent(bundles.run().blocks()[number].index,
+                                  bundles.body_of(bundle, number));
         }
     }
 }
@@ -423,16 +423,16 @@ void BundleSender::count_blocks(const BundleBuilder& bundles, const SentBundle& 
     }
     const Bundle& bundle = bundles.run().bundles()[sent.bundle];
     for (std::uint64_t left = sent.blocks; left != 0; left &= left - 1) {
-        const auto place = static_cast<std::uint32_t>(std::countr_zero(left));
-        count_by_type(bundles, bundle, bundle.begin + place, (fresh >> place & 1) == 0);
+        const auto number = static_cast<std::uint32_t>(std::countr_zero(left));
+        count_by_type(bundles, bundle, bundle.begin + number, (fresh >> number & 1) == 0);
     }
 }
 
 void BundleSender::count_by_type(const BundleBuilder& bundles, const Bundle& bundle,
-                                 std::uint32_t place, bool is_reused) {
-    const ObjectIndex index = bundles.run().blocks()[place].index;
+                                 std::uint32_t number, bool is_reused) {
+    const ObjectIndex index = bundles.run().blocks()[number].index;
     TypeCounters& type = type_counters_[objects_.at(index)->layout_number()];
-    const std::span<const std::byte> body = bundles.body_of(bundle, place);
+    const std::span<const std::byte> body = bundles.body_of(bundle, number);
     ++type.blocks_sent;
     type.block_bytes_sent += body.size();
     if (is_reused) {
@@ -441,7 +441,7 @@ void BundleSender::count_by_type(const BundleBuilder& bundles, const Bundle& bun
     }
     ++type.payloads_built;
     type.count_miss(BlockMiss::FirstUse);
-    for (const BundleBuilder::LaidDownValue& value : bundles.values_of(place)) {
+    for (const BundleBuilder::LaidDownValue& value : bundles.values_of(number)) {
         type.count_sent(value.handle, value.bits, value.bits_copied);
     }
 }

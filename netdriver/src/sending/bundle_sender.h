@@ -83,14 +83,14 @@ class BundleSender {
                                             std::uint32_t begin, std::uint32_t end);
     [[nodiscard]] bool has_keyed_arrays(const BundleBlock& block) const noexcept;
     /// Blocks begin <= i < end of a bundle.
-    struct BlockRow {
+    struct BlockRange {
         std::uint32_t begin;
         std::uint32_t end;
     };
     /// What these may cost their receiver in keyed arrays is taken from what the open packet has
     /// left. `first`: of the bundle, in the run. Returns the first for which it has not enough.
     [[nodiscard]] std::uint32_t spend_array_steps(const BundleBuilder& bundles, std::uint32_t first,
-                                                  const BlockRow& row);
+                                                  const BlockRange& blocks);
     [[nodiscard]] BlockWriter::RegularBlock encode(const BundleBlock& block);
     /// Of blocks that lie in the open packet.
     void add_record(BundleBuilder& bundles, const SentBundle& sent);
@@ -102,7 +102,7 @@ class BundleSender {
     void validate_copied(const BundleBuilder& bundles, const SentBundle& sent);
     /// One by one; those that are `fresh` are the first of their kind.
     void count_blocks(const BundleBuilder& bundles, const SentBundle& sent, std::uint64_t fresh);
-    void count_by_type(const BundleBuilder& bundles, const Bundle& bundle, std::uint32_t place,
+    void count_by_type(const BundleBuilder& bundles, const Bundle& bundle, std::uint32_t number,
                        bool is_reused);
     void leave(ObjectIndex index);
 

@@ -34,10 +34,10 @@ ObjectIndex InitialBatch::next() noexcept {
     return BitRow::no_bit;
 }
 
-void InitialBatch::take_sent(std::size_t place) noexcept {
-    whole_.erase(slot_of(sent_[place].id));
-    pieces_.erase(slot_of(sent_[place].id));
-    sent_[place] = sent_.back();
+void InitialBatch::take_sent(std::size_t number) noexcept {
+    whole_.erase(slot_of(sent_[number].id));
+    pieces_.erase(slot_of(sent_[number].id));
+    sent_[number] = sent_.back();
     sent_.pop_back();
 }
 

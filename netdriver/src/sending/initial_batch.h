@@ -79,7 +79,7 @@ class InitialBatch {
         sent_.pop_back();
     }
     /// The last one takes its place.
-    void take_sent(std::size_t place) noexcept;
+    void take_sent(std::size_t number) noexcept;
     /// Nothing waits, and everything is there.
     [[nodiscard]] bool is_over() noexcept { return sent_.empty() && next() == BitRow::no_bit; }
     /// Once it is over. Gives its memory back.

@@ -68,9 +68,9 @@ bool InitialBatchSender::is_over() {
     // Looks at all of them each time, and not at one after the other: an object that changes all
     // the time is looked at while the client gets it. They arrive within a round trip, so there are
     // not many.
-    for (std::size_t place = batch_.sent().size(); place > 0; --place) {
-        if (has_sent(batch_.sent()[place - 1])) {
-            batch_.take_sent(place - 1);
+    for (std::size_t number = batch_.sent().size(); number > 0; --number) {
+        if (has_sent(batch_.sent()[number - 1])) {
+            batch_.take_sent(number - 1);
         }
     }
     return batch_.is_over();

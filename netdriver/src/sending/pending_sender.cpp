@@ -11,7 +11,7 @@ namespace replayout {
 
 PendingSender::PendingSender(const Parts& parts, SendOrder::Candidates& candidates,
                              MemoryResource* resource)
-    : parts_(parts), order_(candidates, parts.pairs.placed(), resource) {}
+    : parts_(parts), order_(candidates, parts.pairs.ordered(), resource) {}
 
 bool PendingSender::replicate(const PriorityInputs& inputs) {
     if (parts_.packets.bandwidth().is_capped()) {
@@ -86,7 +86,8 @@ bool PendingSender::replicate_next() {
     } else {
         order_.sent(index);
         if (parts_.pairs.pending().test(index)) {
-            parts_.pairs.placed().erase(index);  // it waits for another one, or is another kind now
+            parts_.pairs.ordered().erase(
+                index);  // it waits for another one, or is another kind now
         }
     }
     return outcome != SendOutcome::NoRoom;

@@ -135,7 +135,7 @@ void PropertySender::record_plain(PairRef ref, const OwedVersions& position) {
 
 SendOutcome PropertySender::replicate_parts(PairRef ref, OwedVersions position) {
     parts_.records.restart_arrays(ref, position);
-    const bool had_place = parts_.pairs.placed().test(ref.index);  // what is owed anew has none
+    const bool was_ordered = parts_.pairs.ordered().test(ref.index);  // what is owed anew has none
     const RepCursor begin = take_rest(ref);
     const TakenOfPair taken = parts_.records.take_owed(ref, position);
     parts_.pairs.pending().clear(ref.index);
@@ -148,7 +148,7 @@ SendOutcome PropertySender::replicate_parts(PairRef ref, OwedVersions position) 
             break;  // the last value was too large and went its own way
         }
         if (!parts_.packets.can_write()) {
-            keep_rest(taken, begin, cursor, had_place);
+            keep_rest(taken, begin, cursor, was_ordered);
             return SendOutcome::NoRoom;
         }
         RepRange range{1, 1};  // of Nothing
@@ -198,13 +198,13 @@ RepCursor PropertySender::take_rest(PairRef ref) {
 }
 
 void PropertySender::keep_rest(const TakenOfPair& taken, const RepCursor& begin,
-                               const RepCursor& rest, bool had_place) {
+                               const RepCursor& rest, bool was_ordered) {
     parts_.records.return_unsent_from(taken, rest);
     parts_.pairs.extra_of(taken.pair.index).rest = rest;
-    if (had_place && (rest.handle > begin.handle || rest.element > begin.element)) {
+    if (was_ordered && (rest.handle > begin.handle || rest.element > begin.element)) {
         // The rest keeps the place that the object had; else it waits for its next turn, as others
         // would wait for it for ever.
-        parts_.pairs.placed().insert(taken.pair.index);
+        parts_.pairs.ordered().insert(taken.pair.index);
     }
 }
 

@@ -286,7 +286,7 @@ void ReplicationSender::object_removed(ObjectIndex index, ChannelCloseReason rea
     channels_.close_object(index, reason);
     pairs_.dormancy().forget(index);
     initial_batch_.batch().release(index);
-    pairs_.placed().erase(index);
+    pairs_.ordered().erase(index);
 }
 
 void ReplicationSender::bunch_delivered(const BunchTag& tag) {

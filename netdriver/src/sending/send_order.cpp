@@ -81,7 +81,7 @@ std::uint32_t SendOrder::rank_of(ObjectIndex index, std::uint32_t band,
 
 void SendOrder::grow(const BitRow& owed) {
     const auto bit_count = static_cast<std::uint32_t>(owed.word_count() * 64);
-    placed_.grow(bit_count);
+    ordered_.grow(bit_count);
     missed_.grow(bit_count);
     missed_.retain(owed, owed);  // also what was forced, and has no place
 }
@@ -255,8 +255,8 @@ ObjectIndex SendOrder::coming(std::size_t distance) const noexcept {
         const Queue& queue = queues_[all.last_queue];
         return distance < queue.count() ? index_of(queue.at(distance)) : no_object;
     }
-    const std::size_t place = all.next_fresh + distance;
-    return place < all.fresh.size() ? parts_of(all.fresh[place]).index : no_object;
+    const std::size_t number = all.next_fresh + distance;
+    return number < all.fresh.size() ? parts_of(all.fresh[number]).index : no_object;
 }
 
 void SendOrder::miss(const Candidate& candidate) {
@@ -284,9 +284,9 @@ void SendOrder::append(ObjectIndex index, std::uint8_t queue) {
             queues_.emplace_back(resource_);
         }
     }
-    grow_row(missed_since_, missed_.word_count() * 64, std::uint16_t{0});
+    grow_table(missed_since_, missed_.word_count() * 64, std::uint16_t{0});
     missed_.set(index);
-    placed_.set(index);
+    ordered_.set(index);
     missed_since_[index] = flush_;
     queues_[queue].push_back() = entry_of(index, flush_);
     ++entry_count_;
@@ -401,7 +401,7 @@ void SendOrder::end_period() {
 void SendOrder::force(ObjectIndex index) {
     if (!missed_.test(index)) {
         missed_.insert(index);
-        placed_.erase(index);
+        ordered_.erase(index);
     }
 }
 

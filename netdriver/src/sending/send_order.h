@@ -60,9 +60,9 @@
 #include "bit_row.h"
 #include "kept_room.h"
 #include "ring_queue.h"
-#include "row_growth.h"
 #include "send_band.h"
 #include "send_turns.h"
+#include "table_growth.h"
 #include "update_calendar.h"
 
 namespace replayout {
@@ -110,11 +110,11 @@ class SendOrder {
         KeptVector<Held> held_back;          // out of queues, in order
     };
 
-    /// `placed` is the connection's, empty at first: those whose place is known here. Who becomes
+    /// `ordered` is the connection's, empty at first: those whose place is known here. Who becomes
     /// a candidate of another kind is to be taken out of it.
-    SendOrder(Candidates& candidates, BitRow& placed, MemoryResource* resource)
+    SendOrder(Candidates& candidates, BitRow& ordered, MemoryResource* resource)
         : candidates_(candidates),
-          placed_(placed),
+          ordered_(ordered),
           missed_(resource),
           missed_since_(Allocator<std::uint16_t>(resource)),
           queues_(Allocator<Queue>(resource)),
@@ -241,14 +241,14 @@ class SendOrder {
     [[nodiscard]] static std::uint32_t bits_of(ObjectIndex index, const TickRange& ticks) noexcept {
         // Due is where a multiple of 2^e lies in (after, last], each shifted by the place: where
         // they differ in bit e or above.
-        const std::int64_t place = place_of(index);
+        const std::int64_t phase = phase_of(index);
         const auto difference =
-            static_cast<std::uint64_t>((ticks.last + place) ^ (ticks.after + place));
+            static_cast<std::uint64_t>((ticks.last + phase) ^ (ticks.after + phase));
         return static_cast<std::uint32_t>(std::bit_width(difference));
     }
     /// Scrambled (multiplicative hashing, by the golden ratio): games add objects of several kinds
     /// by turns, and each kind is to be spread over the ticks.
-    [[nodiscard]] static constexpr std::uint32_t place_of(ObjectIndex index) noexcept {
+    [[nodiscard]] static constexpr std::uint32_t phase_of(ObjectIndex index) noexcept {
         return value_of(index) * 0x9E37'79B1u >> 16;
     }
 
@@ -292,7 +292,7 @@ class SendOrder {
     void end_period();
 
     Candidates& candidates_;
-    BitRow& placed_;
+    BitRow& ordered_;
     BitRow missed_;
     ByObject<std::uint16_t> missed_since_;  // flushes
     Vector<Queue> queues_;                  // by kind and band; none before the first is missed
@@ -325,20 +325,20 @@ void SendOrder::begin(const BitRow& owed, Arrive arrive, BandOf band_of, TicksOf
     }
     for (std::size_t i = 0; i < owed.word_count(); ++i) {
         const std::uint64_t of_owed = owed.word(i);
-        const std::uint64_t was_placed = placed_.word(i);
-        if ((of_owed | was_placed) == 0) {
+        const std::uint64_t was_ordered = ordered_.word(i);
+        if ((of_owed | was_ordered) == 0) {
             continue;
         }
-        std::uint64_t are_placed = was_placed & of_owed;
-        BitRow::for_each_in_word(i, of_owed & ~are_placed, [&](ObjectIndex index) {
+        std::uint64_t are_ordered = was_ordered & of_owed;
+        BitRow::for_each_in_word(i, of_owed & ~are_ordered, [&](ObjectIndex index) {
             if (const Arrival arrival = arrive(index);
                 arrival.is_there && !add_arrival(index, arrival)) {
-                are_placed |= BitRow::mask_of(index);
+                are_ordered |= BitRow::mask_of(index);
             }
         });
-        missed_.set_word(i, missed_.word(i) & was_placed & of_owed);
-        placed_.set_word(i, are_placed);
-        BitRow::for_each_in_word(i, are_placed & ~missed_.word(i), [&](ObjectIndex index) {
+        missed_.set_word(i, missed_.word(i) & was_ordered & of_owed);
+        ordered_.set_word(i, are_ordered);
+        BitRow::for_each_in_word(i, are_ordered & ~missed_.word(i), [&](ObjectIndex index) {
             const std::uint32_t band = band_of(index);
             const TickRange ticks = ticks_of(index);
             if (bits_of(index, ticks) + std::min(exponents[band], ticks.flushes_log2) >
@@ -358,9 +358,9 @@ void SendOrder::add_undue(const BitRow& owed, BandOf band_of, TicksOf ticks_of) 
     if (std::exchange(stage_, Stage::All) == Stage::All) {
         return;
     }
-    for (std::size_t i = 0; i < placed_.word_count(); ++i) {
+    for (std::size_t i = 0; i < ordered_.word_count(); ++i) {
         BitRow::for_each_in_word(
-            i, owed.word(i) & placed_.word(i) & ~missed_.word(i), [&](ObjectIndex index) {
+            i, owed.word(i) & ordered_.word(i) & ~missed_.word(i), [&](ObjectIndex index) {
                 const std::uint32_t band = band_of(index);
                 const std::uint32_t rank = rank_of(index, band, ticks_of(index));
                 if (rank > due_rank) {
@@ -373,12 +373,12 @@ void SendOrder::add_undue(const BitRow& owed, BandOf band_of, TicksOf ticks_of) 
 
 template <typename KindOf>
 void SendOrder::end(KindOf kind_of) {
-    const auto keeps_no_place = [&](ObjectIndex index, Kind kind) {
+    const auto is_forgotten = [&](ObjectIndex index, Kind kind) {
         if (kind_of(index) == kind) {
             return false;
         }
         missed_.erase(index);
-        placed_.erase(index);
+        ordered_.erase(index);
         return true;
     };
     if (has_begun()) {
@@ -388,14 +388,14 @@ void SendOrder::end(KindOf kind_of) {
                                    [&](std::uint64_t number) {
                                        const auto index = kept_index(number);
                                        return index.has_value() &&
-                                              keeps_no_place(*index, Kind::Shown);
+                                              is_forgotten(*index, Kind::Shown);
                                    }),
                     fresh.end());
-        missed_.retain(placed_, placed_);  // what was opened amid the flush stands in a queue
+        missed_.retain(ordered_, ordered_);  // what was opened amid the flush stands in a queue
         auto& held = candidates_.held_back;
         held.erase(
             std::remove_if(held.begin(), held.end(),
-                           [&](const auto& each) { return keeps_no_place(each.index, each.kind); }),
+                           [&](const auto& each) { return is_forgotten(each.index, each.kind); }),
             held.end());
     }
     end();

@@ -146,11 +146,11 @@ void Admission::refuse_layout(ServerClient& client, const Hello& hello, NetTime 
     NetConnection& connection = client.connection;
     const std::uint32_t name_hash =
         environment_.layouts.find_difference(hello.layout_ids, hello.layout_count);
-    ClosePlace place;
-    place.peer_layout_count = hello.layout_count;
-    place.has_peer_layout = LayoutTable::is_named(name_hash, hello.layout_ids);
-    place.layout_name_hash = name_hash;
-    connection.blame(place);
+    CloseDetails details;
+    details.peer_layout_count = hello.layout_count;
+    details.has_peer_layout = LayoutTable::is_named(name_hash, hello.layout_ids);
+    details.layout_name_hash = name_hash;
+    connection.blame(details);
     Vector<std::byte> explanation{Allocator<std::byte>(environment_.settings.resource)};
     if (const RepLayout* const ours = environment_.layouts.find_by_hash(name_hash)) {
         explanation = explain_layout(*ours, environment_.settings.resource);

@@ -89,8 +89,8 @@ std::optional<CloseReason> ClientCalls::run_call(ServerClient& client, const Due
     BitReader reader(call.payload, &budget);
     const std::span<const RepFunction> functions = info.changelist_state().layout().functions();
     std::optional<FunctionIndex> function;
-    ClosePlace place{info.changelist_state().layout().name(), {}, info.guid()};
-    client.connection.blame(place);
+    CloseDetails details{info.changelist_state().layout().name(), {}, info.guid()};
+    client.connection.blame(details);
     if (!read_call_head(reader, functions, function)) {
         return CloseReason::MalformedBunch;
     }
@@ -100,8 +100,8 @@ std::optional<CloseReason> ClientCalls::run_call(ServerClient& client, const Due
     if (!work.has_room_for(functions[function->value], call.payload.size())) {
         return std::nullopt;
     }
-    place.function = functions[function->value].function->name;
-    client.connection.blame(place);
+    details.function = functions[function->value].function->name;
+    client.connection.blame(details);
     const CallKind kind =
         call_kind_of(call.is_reliable, functions[function->value].has(FunctionFlags::Update));
     if (!client.call_limiter.take(info.layout_number(), *function, kind, call.payload.size(),

@@ -63,15 +63,15 @@ std::uint64_t FanOut::sending_work(std::uint32_t initial_opens) const noexcept {
 void FanOut::replicate_in_lanes(std::uint32_t initial_opens) {
     const bool is_any_written_alone = !parts_.values.alone.is_empty();
     for (std::uint32_t i = 0; i < lanes_.count(); ++i) {
-        lanes_[i].places.clear();
+        lanes_[i].client_numbers.clear();
         lanes_[i].transport.begin_keeping();
     }
-    for (std::uint32_t place = 0; place < clients_.size(); ++place) {
-        ServerClient& client = clients_[place];
+    for (std::uint32_t number = 0; number < clients_.size(); ++number) {
+        ServerClient& client = clients_[number];
         client.is_alone = client.is_joined() && is_any_written_alone &&
                           client.sender.may_send_any(parts_.values.alone, changes_.objects);
         if (client.is_joined() && !client.is_alone) {
-            client.lane.places.push_back(place);
+            client.lane.client_numbers.push_back(number);
         }
     }
     const bool sends_packets_of_run =
@@ -84,8 +84,8 @@ void FanOut::replicate_in_lanes(std::uint32_t initial_opens) {
     parts_.objects.store.set_shared(true);
     lanes_.run([&](std::uint32_t i) {
         const ScopedValue at_rest(lanes_[i].context.may_ask_game, false);
-        for (const std::uint32_t place : lanes_[i].places) {
-            ServerClient& client = clients_[place];
+        for (const std::uint32_t number : lanes_[i].client_numbers) {
+            ServerClient& client = clients_[number];
             const std::uint32_t kept = lanes_[i].transport.kept_count();
             replicate_to(client, initial_opens);
             client.kept_count = lanes_[i].transport.kept_count() - kept;

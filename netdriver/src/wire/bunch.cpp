@@ -14,7 +14,7 @@ namespace {
 
 /// Bit 0 goes first.
 [[nodiscard]] std::uint32_t flags_of(const BunchHeader& header) noexcept {
-    const auto bit = [](bool is_set, int place) { return std::uint32_t{is_set} << place; };
+    const auto bit = [](bool is_set, int shift) { return std::uint32_t{is_set} << shift; };
     return bit(header.is_open, 0) | bit(header.is_close, 1) | bit(header.is_partial, 2) |
            bit(header.is_partial_initial, 3) | bit(header.is_partial_final, 4) |
            bit(header.is_call, 5) | bit(header.is_unreliable, 6) | bit(header.is_message, 7);

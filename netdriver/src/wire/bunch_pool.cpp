@@ -22,7 +22,7 @@ BunchPool::BunchPtr BunchPool::make(const BunchHeader& header, const BunchTag& t
         Vector<std::byte> bytes(payload.begin(), payload.end(), Allocator<std::byte>(allocator_));
         OutBunch* const bunch = allocator_.allocate(1);
         return own(std::construct_at(bunch, OutBunch{header, tag, std::move(bytes), message_bytes,
-                                                     WindowPlace(), false, false}));
+                                                     WindowPosition(), false, false}));
     }
     BunchPtr bunch = own(spare_.back());
     spare_.pop_back();

@@ -34,7 +34,7 @@ class BunchPool {
     /// Returns a new bunch that was not sent, with a copy of `payload`.
     [[nodiscard]] BunchPtr make(const BunchHeader& header, const BunchTag& tag,
                                 std::span<const std::byte> payload, std::uint64_t message_bytes);
-    /// Takes ownership of a bunch that left its row; null is allowed.
+    /// Takes ownership of a bunch that left its queue; null is allowed.
     [[nodiscard]] BunchPtr own(OutBunch* bunch) noexcept { return BunchPtr(bunch, GiveBack{this}); }
 
   private:

@@ -19,8 +19,8 @@ constexpr std::size_t difference_text_count = 4;
 /// At most `bytes_max` bytes, in whole characters of UTF-8.
 [[nodiscard]] std::string_view whole_front(std::string_view text, std::size_t bytes_max) noexcept {
     std::size_t size = std::min(text.size(), bytes_max);
-    const auto is_inside = [&](std::size_t place) {
-        return place < text.size() && (static_cast<unsigned char>(text[place]) & 0xC0) == 0x80;
+    const auto is_inside = [&](std::size_t at) {
+        return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
     };
     while (size > 0 && is_inside(size)) {
         --size;

@@ -43,8 +43,8 @@ struct BunchTag {
     bool is_taken_back = false;
 };
 
-/// Place of a bunch in its row: numbered as it was queued, and from the time it is sent, as it was
-/// sent.
+/// Position of a bunch in its queue: numbered as it was queued, and from the time it is sent, as it
+/// was sent.
 struct BunchOrder {
     std::uint64_t value = 0;
 
@@ -58,7 +58,7 @@ struct ReliableAmount {
 };
 
 /// How much has been sent: values, and all others.
-struct WindowPlace {
+struct WindowPosition {
     ReliableAmount values;
     ReliableAmount others;
 
@@ -72,7 +72,7 @@ struct OutBunch {
     BunchTag tag;
     Vector<std::byte> payload;
     std::uint64_t message_bytes = 0;  ///< of the message that this is a part of
-    WindowPlace begin;                ///< bunches sent before it, bytes before its message
+    WindowPosition begin;             ///< bunches sent before it, bytes before its message
     bool was_sent = false;
     bool is_lost = false;  ///< it is to go out again
 

@@ -57,39 +57,39 @@ const std::byte* NetworkReader::peek(std::size_t count) noexcept {
 }
 
 const std::byte* NetworkReader::take(std::size_t count) noexcept {
-    const std::byte* place = peek(count);
-    position_ += place != nullptr ? count : 0;
-    return place;
+    const std::byte* from = peek(count);
+    position_ += from != nullptr ? count : 0;
+    return from;
 }
 
 std::uint64_t NetworkReader::read_bits(std::size_t byte_count) noexcept {
-    const std::byte* place = take(byte_count);
-    return place != nullptr ? load(place, byte_count) : 0;
+    const std::byte* from = take(byte_count);
+    return from != nullptr ? load(from, byte_count) : 0;
 }
 
 bool NetworkReader::read_bool() noexcept {
-    const std::byte* place = peek(1);
-    if (place == nullptr) {
+    const std::byte* from = peek(1);
+    if (from == nullptr) {
         return false;
     }
-    if (is_strict() && *place > std::byte{1}) {
+    if (is_strict() && *from > std::byte{1}) {
         fail(UNetError::InvalidBool);
         return false;
     }
     ++position_;
-    return *place == std::byte{1};
+    return *from == std::byte{1};
 }
 
 std::uint64_t NetworkReader::read_packed_uint64() noexcept {
-    const std::byte* place = peek(1);
-    if (place == nullptr) {
+    const std::byte* from = peek(1);
+    if (from == nullptr) {
         return 0;
     }
-    const std::size_t byte_count = packed_form_bytes(std::to_integer<std::uint8_t>(*place));
+    const std::size_t byte_count = packed_form_bytes(std::to_integer<std::uint8_t>(*from));
     if (peek(byte_count) == nullptr) {
         return 0;
     }
-    const std::uint64_t value = decode_packed(place, byte_count);
+    const std::uint64_t value = decode_packed(from, byte_count);
     if (is_strict() && unet_packed_bytes(value) != byte_count) {
         fail(UNetError::NonCanonicalPacked);
         return 0;
@@ -111,8 +111,8 @@ std::uint32_t NetworkReader::read_packed_uint32() noexcept {
         fail(UNetError::PackedTooWide);
         return 0;
     }
-    const std::byte* place = take(5);
-    return place != nullptr ? static_cast<std::uint32_t>(load(place + 1, 4)) : 0;
+    const std::byte* from = take(5);
+    return from != nullptr ? static_cast<std::uint32_t>(load(from + 1, 4)) : 0;
 }
 
 std::string_view NetworkReader::read_string() noexcept {
@@ -150,8 +150,8 @@ std::span<const std::byte> NetworkReader::read_bytes_and_size() noexcept {
 }
 
 std::span<const std::byte> NetworkReader::take_bytes(std::size_t count) noexcept {
-    const std::byte* place = take(count);
-    return place != nullptr ? std::span(place, count) : std::span<const std::byte>();
+    const std::byte* from = take(count);
+    return from != nullptr ? std::span(from, count) : std::span<const std::byte>();
 }
 
 std::span<const std::byte> NetworkReader::take_rest() noexcept {
@@ -174,21 +174,21 @@ std::uint32_t NetworkReader::read_count(std::size_t element_bytes_min) noexcept 
 }
 
 bool NetworkReader::read_floats(std::span<float> values) noexcept {
-    const std::byte* place = take(4 * values.size());
-    if (place == nullptr) {
+    const std::byte* from = take(4 * values.size());
+    if (from == nullptr) {
         return false;
     }
     for (float& value : values) {
-        value = std::bit_cast<float>(static_cast<std::uint32_t>(load(place, 4)));
-        place += 4;
+        value = std::bit_cast<float>(static_cast<std::uint32_t>(load(from, 4)));
+        from += 4;
     }
     return true;
 }
 
 void NetworkReader::read(Color32& value) noexcept {
-    if (const std::byte* place = take(4)) {
-        value = {std::to_integer<std::uint8_t>(place[0]), std::to_integer<std::uint8_t>(place[1]),
-                 std::to_integer<std::uint8_t>(place[2]), std::to_integer<std::uint8_t>(place[3])};
+    if (const std::byte* from = take(4)) {
+        value = {std::to_integer<std::uint8_t>(from[0]), std::to_integer<std::uint8_t>(from[1]),
+                 std::to_integer<std::uint8_t>(from[2]), std::to_integer<std::uint8_t>(from[3])};
     }
 }
 
@@ -201,12 +201,12 @@ void NetworkReader::read(Ray& value) noexcept {
 }
 
 void NetworkReader::read(Decimal& value) noexcept {
-    const std::byte* place = peek(16);
-    if (place == nullptr) {
+    const std::byte* from = peek(16);
+    if (from == nullptr) {
         return;
     }
-    const auto word = [place](std::size_t index) {
-        return static_cast<std::int32_t>(static_cast<std::uint32_t>(load(place + 4 * index, 4)));
+    const auto word = [from](std::size_t index) {
+        return static_cast<std::int32_t>(static_cast<std::uint32_t>(load(from + 4 * index, 4)));
     };
     const Decimal read{word(0), word(1), word(2), word(3)};
     // .NET refuses to make such a decimal, so lenient readers do as well.
@@ -219,8 +219,8 @@ void NetworkReader::read(Decimal& value) noexcept {
 }
 
 void NetworkReader::read(NetworkHash128& value) noexcept {
-    if (const std::byte* place = take(value.bytes.size())) {
-        std::copy_n(place, value.bytes.size(), value.bytes.begin());
+    if (const std::byte* from = take(value.bytes.size())) {
+        std::copy_n(from, value.bytes.size(), value.bytes.begin());
     }
 }
 

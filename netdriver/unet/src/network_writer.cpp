@@ -9,16 +9,16 @@ namespace replayout {
 
 namespace {
 
-void store(std::byte* place, std::uint64_t value, std::size_t byte_count) noexcept {
+void store(std::byte* to, std::uint64_t value, std::size_t byte_count) noexcept {
     for (std::size_t i = 0; i < byte_count; ++i) {
-        place[i] = static_cast<std::byte>(value >> (8 * i));
+        to[i] = static_cast<std::byte>(value >> (8 * i));
     }
 }
 
 /// memcpy() from nothing is not allowed, not even of nothing.
-void copy(std::byte* place, std::span<const std::byte> bytes) noexcept {
+void copy(std::byte* to, std::span<const std::byte> bytes) noexcept {
     if (!bytes.empty()) {
-        std::memcpy(place, bytes.data(), bytes.size());
+        std::memcpy(to, bytes.data(), bytes.size());
     }
 }
 
@@ -32,14 +32,14 @@ std::byte* NetworkWriter::take(std::size_t count) noexcept {
         fail(UNetError::BufferFull);
         return nullptr;
     }
-    std::byte* place = buffer_.data() + position_;
+    std::byte* to = buffer_.data() + position_;
     position_ += count;
-    return place;
+    return to;
 }
 
 void NetworkWriter::write_bits(std::uint64_t value, std::size_t byte_count) noexcept {
-    if (std::byte* place = take(byte_count)) {
-        store(place, value, byte_count);
+    if (std::byte* to = take(byte_count)) {
+        store(to, value, byte_count);
     }
 }
 
@@ -53,31 +53,31 @@ void NetworkWriter::write_char(char16_t value) noexcept {
 
 void NetworkWriter::write_packed_uint64(std::uint64_t value) noexcept {
     const std::size_t byte_count = unet_packed_bytes(value);
-    std::byte* place = take(byte_count);
-    if (place == nullptr) {
+    std::byte* to = take(byte_count);
+    if (to == nullptr) {
         return;
     }
     if (byte_count == 1) {
-        place[0] = static_cast<std::byte>(value);
+        to[0] = static_cast<std::byte>(value);
     } else if (byte_count == 2) {
         const std::uint64_t biased = value - detail::unet_packed_1_max;
-        place[0] = static_cast<std::byte>(0xF1 + (biased >> 8));
-        place[1] = static_cast<std::byte>(biased);
+        to[0] = static_cast<std::byte>(0xF1 + (biased >> 8));
+        to[1] = static_cast<std::byte>(biased);
     } else if (byte_count == 3) {
         const std::uint64_t biased = value - (detail::unet_packed_2_max + 1);
-        place[0] = std::byte{0xF9};
-        place[1] = static_cast<std::byte>(biased >> 8);
-        place[2] = static_cast<std::byte>(biased);
+        to[0] = std::byte{0xF9};
+        to[1] = static_cast<std::byte>(biased >> 8);
+        to[2] = static_cast<std::byte>(biased);
     } else {
-        place[0] = static_cast<std::byte>(detail::unet_packed_plain_prefix + byte_count - 1);
-        store(place + 1, value, byte_count - 1);
+        to[0] = static_cast<std::byte>(detail::unet_packed_plain_prefix + byte_count - 1);
+        store(to + 1, value, byte_count - 1);
     }
 }
 
 void NetworkWriter::write_counted(std::span<const std::byte> bytes) noexcept {
-    if (std::byte* place = take(2 + bytes.size())) {
-        store(place, bytes.size(), 2);
-        copy(place + 2, bytes);
+    if (std::byte* to = take(2 + bytes.size())) {
+        store(to, bytes.size(), 2);
+        copy(to + 2, bytes);
     }
 }
 
@@ -110,26 +110,26 @@ void NetworkWriter::write_count(std::size_t count) noexcept {
 }
 
 void NetworkWriter::write_bytes(std::span<const std::byte> bytes) noexcept {
-    if (std::byte* place = take(bytes.size())) {
-        copy(place, bytes);
+    if (std::byte* to = take(bytes.size())) {
+        copy(to, bytes);
     }
 }
 
 void NetworkWriter::write_floats(std::span<const float> values) noexcept {
-    if (std::byte* place = take(4 * values.size())) {
+    if (std::byte* to = take(4 * values.size())) {
         for (const float value : values) {
-            store(place, std::bit_cast<std::uint32_t>(value), 4);
-            place += 4;
+            store(to, std::bit_cast<std::uint32_t>(value), 4);
+            to += 4;
         }
     }
 }
 
 void NetworkWriter::write(const Color32& value) noexcept {
-    if (std::byte* place = take(4)) {
-        place[0] = std::byte{value.r};
-        place[1] = std::byte{value.g};
-        place[2] = std::byte{value.b};
-        place[3] = std::byte{value.a};
+    if (std::byte* to = take(4)) {
+        to[0] = std::byte{value.r};
+        to[1] = std::byte{value.g};
+        to[2] = std::byte{value.b};
+        to[3] = std::byte{value.a};
     }
 }
 
@@ -143,10 +143,10 @@ void NetworkWriter::write(const Decimal& value) noexcept {
         fail(UNetError::InvalidDecimal);
         return;
     }
-    if (std::byte* place = take(16)) {
+    if (std::byte* to = take(16)) {
         for (const std::int32_t word : {value.low, value.middle, value.high, value.flags}) {
-            store(place, static_cast<std::uint32_t>(word), 4);
-            place += 4;
+            store(to, static_cast<std::uint32_t>(word), 4);
+            to += 4;
         }
     }
 }

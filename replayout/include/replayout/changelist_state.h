@@ -255,8 +255,8 @@ class ChangelistState {
     /// `changed`: handles that were updated already.
     bool update_differing(const CompareRun* run, std::uint64_t changed, const void* object,
                           PackageMap& package_map, ReplicationCounters& counters);
-    /// Words of a row that differ become what they are in the object. Returns their handles.
-    [[nodiscard]] std::uint64_t update_row(const ScanPlan::WordRow& row, ConstObjectBuffer object);
+    /// Words of a run that differ become what they are in the object. Returns their handles.
+    [[nodiscard]] std::uint64_t update_run(const ScanPlan::WordRun& run, ConstObjectBuffer object);
     /// Of a run that differs: false, and nothing done, if something else than words of it does.
     [[nodiscard]] bool update_words_of(const CompareRun& run, ConstObjectBuffer object,
                                        std::uint64_t& changed);
@@ -269,7 +269,7 @@ class ChangelistState {
     }
     /// update() of these.
     bool update_words(const void* object, ReplicationCounters& counters);
-    bool update_word_rows(const void* object, ReplicationCounters& counters);
+    bool update_word_runs(const void* object, ReplicationCounters& counters);
     void end_word_marks() noexcept;
     /// These changed, so many.
     void note_words(std::uint64_t changed, std::uint32_t count, ReplicationCounters& counters);

@@ -77,7 +77,7 @@ struct ShadowKeyedArray {
         struct Step {
             std::uint32_t object_index = 0;
             std::uint32_t old_index = none;  ///< of the element in the shadow; none: it is new
-            std::uint32_t before = none;     ///< the step before it in the longest ascending row
+            std::uint32_t before = none;     ///< the step before it in the longest ascent
             bool keeps_rank = false;
         };
 
@@ -85,12 +85,12 @@ struct ShadowKeyedArray {
             : steps(Allocator<Step>(resource)),
               items(Allocator<Item>(resource)),
               by_key(Allocator<std::uint32_t>(resource)),
-              row_ends(Allocator<std::uint32_t>(resource)) {}
+              ascent_ends(Allocator<std::uint32_t>(resource)) {}
 
         Vector<Step> steps;
         Vector<Item> items;
         Vector<std::uint32_t> by_key;
-        Vector<std::uint32_t> row_ends;
+        Vector<std::uint32_t> ascent_ends;
         ShadowArray elements;
     };
 

@@ -39,16 +39,16 @@ class NodeMap {
 
     /// The value of that key. Makes the entry if it is missing. O(log size).
     [[nodiscard]] Value& operator[](const Key& key) {
-        const iterator place = entries_.lower_bound(key);
-        if (place != entries_.end() && !(key < place->first)) {
-            return place->second;
+        const iterator position = entries_.lower_bound(key);
+        if (position != entries_.end() && !(key < position->first)) {
+            return position->second;
         }
         if (spare_.empty()) {
-            return entries_.emplace_hint(place, key, make_value())->second;
+            return entries_.emplace_hint(position, key, make_value())->second;
         }
         Node& node = spare_.back().node;
         node.key() = key;
-        Value& value = entries_.insert(place, std::move(node))->second;
+        Value& value = entries_.insert(position, std::move(node))->second;
         spare_.pop_back();
         return value;
     }

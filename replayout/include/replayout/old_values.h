@@ -75,7 +75,7 @@ class OldValues {
     }
     /// Null: there is none.
     [[nodiscard]] OldValue* find(std::uint32_t parent_index) noexcept {
-        // Handles ascend within an update, and the leaves of a parent lie in one row: of what
+        // Handles ascend within an update, and the leaves of a parent lie side by side: of what
         // blocks brought, only the last entry can be this parent's. Others are looked for when
         // references are bound, which sorts before.
         if (!values_.empty() && values_.back().parent_index == parent_index) {

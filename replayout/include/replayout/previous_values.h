@@ -25,7 +25,7 @@
 namespace replayout {
 
 namespace detail {
-struct WordRows;
+struct WordArrays;
 }
 
 class PreviousValues {
@@ -53,15 +53,15 @@ class PreviousValues {
     [[nodiscard]] bool is_unfinished() const noexcept { return is_unfinished_; }
     void finished() noexcept { is_unfinished_ = false; }
 
-    /// keep() and the change of a row of plain leaves, handles `begin` to `end` - 1, that lie side
-    /// by side in the shadow: each becomes in `row` what it is in `object`, since `version`, in
+    /// keep() and the change of a run of plain leaves, handles `begin` to `end` - 1, that lie side
+    /// by side in the shadow: each becomes in `run` what it is in `object`, since `version`, in
     /// `last_changed` too. All of them differ.
-    void change_row(RepHandle begin, RepHandle end, std::byte* row, const std::byte* object,
+    void change_run(RepHandle begin, RepHandle end, std::byte* shadow, const std::byte* object,
                     Version* last_changed, Version version);
     /// The same of `count` leaves of four bytes each, at most 64, from `offset` on in the shadow,
     /// of which those that differ change. Returns which: bit i is handle `begin` + i.
     [[nodiscard]] std::uint64_t change_words(RepHandle begin, std::uint32_t count,
-                                             ShadowOffset offset, std::byte* row,
+                                             ShadowOffset offset, std::byte* shadow,
                                              const std::byte* object, Version* last_changed,
                                              Version version);
     /// Stands where no such value is known yet.
@@ -84,15 +84,13 @@ class PreviousValues {
     friend class ChangelistState;  // these two lie where it is compiled
 
     /// change_words() where it is known that some differ.
-    [[nodiscard]] inline std::uint64_t change_differing_words(RepHandle begin, std::uint32_t count,
-                                                              ShadowOffset offset, std::byte* row,
-                                                              const std::byte* object,
-                                                              Version* last_changed,
-                                                              Version version);
+    [[nodiscard]] inline std::uint64_t change_differing_words(
+        RepHandle begin, std::uint32_t count, ShadowOffset offset, std::byte* shadow,
+        const std::byte* object, Version* last_changed, Version version);
     /// The same of four to eight leaves of an object with at most 64 handles, if all of them differ
     /// and something changed before. False: it is not so, and nothing was done.
     [[nodiscard]] inline bool change_few_words(RepHandle begin, std::uint32_t count,
-                                               ShadowOffset offset, std::byte* row,
+                                               ShadowOffset offset, std::byte* shadow,
                                                const std::byte* object, Version* last_changed,
                                                Version version) noexcept;
 
@@ -118,10 +116,10 @@ class PreviousValues {
     [[nodiscard]] std::size_t memory_bytes() const noexcept;
     [[nodiscard]] std::size_t alignment() const noexcept;
     void allocate();
-    [[nodiscard]] inline detail::WordRows word_rows(RepHandle begin, ShadowOffset offset,
-                                                    std::byte* row, const std::byte* object,
-                                                    Version* last_changed,
-                                                    Version version) const noexcept;
+    [[nodiscard]] inline detail::WordArrays word_arrays(RepHandle begin, ShadowOffset offset,
+                                                        std::byte* shadow, const std::byte* object,
+                                                        Version* last_changed,
+                                                        Version version) const noexcept;
     inline void set_returned(std::uint32_t bit, std::uint64_t among, std::uint64_t back) noexcept;
 
     const RepLayout* layout_;

@@ -5,7 +5,7 @@
 #pragma once
 
 #include <replayout/change_mask.h>
-#include <replayout/key_places.h>
+#include <replayout/elements_by_key.h>
 #include <replayout/net_guid.h>
 #include <replayout/receiving_rep_state.h>
 #include <replayout/reflection/memory.h>
@@ -62,7 +62,7 @@ struct ReceiveParts {
     UpdateUnderWay update;
 
     // Lists of one keyed array.
-    KeyPlaces places;
+    ElementsByKey elements_by_key;
     Vector<std::uint64_t> named_keys;              ///< those removed, or those of a full set
     Vector<std::uint64_t> gone_keys;               ///< to be forgotten
     Vector<KeyedElements::Element> made_elements;  ///< not known before

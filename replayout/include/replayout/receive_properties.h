@@ -119,10 +119,10 @@ struct ReceiveContext {
 void finish_update(const RepLayout& layout, void* object, ReceivingRepState& state,
                    ReceiveContext& context);
 
-/// Runs the notifies of the waiting update `place`, which is below waiting_count(). `layout` and
+/// Runs the notifies of the waiting update `number`, which is below waiting_count(). `layout` and
 /// `object` are those of the update (`layout` is asserted). Call it once for each update, in order,
 /// and then drop_waiting().
-void run_waiting_notifies(ReceiveScratch& scratch, std::size_t place, const RepLayout& layout,
+void run_waiting_notifies(ReceiveScratch& scratch, std::size_t number, const RepLayout& layout,
                           void* object);
 
 /// Reads one block and throws it away, with the same checks: for an object that does not exist

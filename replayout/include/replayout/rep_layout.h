@@ -132,10 +132,10 @@ class RepLayout {
         REPLAYOUT_ASSERT(handle.value >= 1 && handle.value <= scope.handle_count);
         return handle_cmds_[scope.first_handle_cmd + handle.value - 1];
     }
-    /// Where the row of plain leaves that starts at this handle ends (its own handle where the leaf
+    /// Where the run of plain leaves that starts at this handle ends (its own handle where the leaf
     /// is written otherwise), and the bytes of its leaf:
-    /// all of a row is one stretch of shadow bytes, and these are their bits on the wire. On a
-    /// machine that is not little-endian there are no rows.
+    /// all of a run is one stretch of shadow bytes, and these are their bits on the wire. On a
+    /// machine that is not little-endian there are no runs.
     [[nodiscard]] const PlainLeaf& plain_leaf(const RepScope& scope,
                                               RepHandle handle) const noexcept {
         REPLAYOUT_ASSERT(handle.value >= 1 && handle.value <= scope.handle_count);
@@ -215,7 +215,7 @@ class RepLayout {
     [[nodiscard]] bool is_polled() const noexcept { return is_polled_; }
     /// Some property may be left out of a compare: it is push based, or of condition Custom.
     [[nodiscard]] bool has_parts() const noexcept { return polled_parents_.bit_count() != 0; }
-    /// Parents that are compared in every tick (bit i: ParentIndex i). Of a row of neighbours that
+    /// Parents that are compared in every tick (bit i: ParentIndex i). Of a run of neighbours that
     /// are never left out only the first, whose runs are those of the row. Empty without parts.
     [[nodiscard]] const ChangeMask& polled_parents() const noexcept { return polled_parents_; }
 
@@ -224,9 +224,9 @@ class RepLayout {
     /// than 64 parents or handles.
     [[nodiscard]] std::uint64_t word_parents() const noexcept { return word_parents_; }
     /// One of these.
-    [[nodiscard]] const WordRow& word_row(std::uint32_t parent) const noexcept {
-        REPLAYOUT_ASSERT(parent < word_rows_.size() && word_rows_[parent].parent_count > 0);
-        return word_rows_[parent];
+    [[nodiscard]] const WordRun& word_run(std::uint32_t parent) const noexcept {
+        REPLAYOUT_ASSERT(parent < word_runs_.size() && word_runs_[parent].parent_count > 0);
+        return word_runs_[parent];
     }
 
     /// The least Property::sent_within_us of all; 0: there is none.
@@ -298,7 +298,7 @@ class RepLayout {
     std::uint32_t sent_within_us_ = 0;
     ChangeMask polled_parents_;
     std::uint64_t word_parents_ = 0;
-    std::pmr::vector<WordRow> word_rows_;  // by parent; empty where word_parents_ is
+    std::pmr::vector<WordRun> word_runs_;  // by parent; empty where word_parents_ is
     bool has_push_based_ = false;
     bool is_polled_ = false;
     bool is_receive_only_ = false;

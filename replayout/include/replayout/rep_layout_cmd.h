@@ -155,18 +155,18 @@ struct RepParentCmd {
     /// Compared only where it is marked dirty; see ChangelistState::mark_dirty.
     bool is_push_based = false;
     /// Into RepLayout::runs(): what is compared with this parent. Of one that may be left out its
-    /// own values; of the others a row of neighbours is compared with the first of them, and
+    /// own values; of the others a run of neighbours is compared with the first of them, and
     /// nothing with the rest.
     std::uint32_t run_start = 0;
     std::uint32_t run_end = 0;
     /// Into RepLayout::parents(): where all from this one to the one before that are compared, they
     /// are compared as one run. The next one: it is compared alone.
-    std::uint32_t row_end = 0;
+    std::uint32_t joined_end = 0;
 };
 
 /// Of a push based parent of one plain leaf of four bytes: where it lies, and how many parents from
 /// it on are of that kind and lie side by side, in the object as in the shadow. 0: it is another.
-struct WordRow {
+struct WordRun {
     ObjectOffset object_offset;
     ShadowOffset shadow_offset;
     std::uint16_t handle = 0;
@@ -178,7 +178,7 @@ struct WordRow {
 struct PlainLeaf {
     ShadowOffset shadow_begin;
     ShadowOffset shadow_end;      ///< one past the last byte
-    std::uint16_t row_end = 0;    ///< one past the last handle; its own: written otherwise
+    std::uint16_t run_end = 0;    ///< one past the last handle; its own: written otherwise
     std::uint16_t words_end = 0;  ///< likewise of the row in which all leaves have four bytes
 
     [[nodiscard]] std::uint32_t size() const noexcept {

@@ -59,13 +59,13 @@ class ScanPlan {
 
     /// Leaves of four bytes side by side, the first that there are: where anything changed, it is
     /// mostly some of these.
-    struct WordRow {
+    struct WordRun {
         ObjectOffset object_offset;
         ShadowOffset shadow_offset;
         std::uint32_t handle = 0;
         std::uint32_t count = 0;  ///< from 4 to 64; 0: there is no such row
     };
-    [[nodiscard]] const WordRow& word_row() const noexcept { return word_row_; }
+    [[nodiscard]] const WordRun& word_run() const noexcept { return word_run_; }
 
     /// is_same() is asked soon.
     [[gnu::always_inline]] void prefetch(const void* object,
@@ -80,21 +80,21 @@ class ScanPlan {
 
   private:
     /// Bytes that are compared together: where they lie.
-    struct Place {
+    struct Offsets {
         std::uint32_t object_offset;
         std::uint32_t shadow_offset;
     };
     /// Plain references side by side, in the object and in the shadow: the place of the first.
-    struct ReferenceRow {
-        Place begin;
+    struct ReferenceRun {
+        Offsets begin;
         std::uint32_t count;
     };
     struct Bit {
-        Place place;
+        Offsets at;
         std::uint8_t mask;
     };
     struct Text {
-        Place place;
+        Offsets at;
         const StringOps* ops;  ///< null: it is a std::string
     };
     /// A leaf that is compared through its command.
@@ -104,11 +104,11 @@ class ScanPlan {
     };
 
     void add(const CompareRun& run, const RepLayout& layout);
-    void find_word_row(const CompareRun& run, const RepLayout& layout);
+    void find_word_run(const CompareRun& run, const RepLayout& layout);
     void find_short_form();
     /// Takes what is side by side out of `longs_`.
-    void find_reference_rows();
-    void add_bytes(Place begin, std::uint32_t size);
+    void find_reference_runs();
+    void add_bytes(Offsets begin, std::uint32_t size);
     /// Not zero: some of the rarer places differ.
     [[gnu::noinline]] [[nodiscard]] std::uint64_t difference_of_small(
         const std::byte* object, const std::byte* shadow) const noexcept;
@@ -131,13 +131,13 @@ class ScanPlan {
     friend Findings find_changed(const ScannedObject* scanned, const void* const* objects,
                                  std::uint64_t bits) noexcept;
 
-    std::pmr::vector<Place> chunks_;  // of sixteen bytes
-    std::pmr::vector<Place> words_;   // of four
+    std::pmr::vector<Offsets> chunks_;  // of sixteen bytes
+    std::pmr::vector<Offsets> words_;   // of four
     std::pmr::vector<Text> texts_;
     std::pmr::vector<Leaf> leaves_;
-    std::pmr::vector<Place> longs_;  // of eight
-    std::pmr::vector<ReferenceRow> reference_rows_;
-    std::pmr::vector<Place> bytes_;  // of one
+    std::pmr::vector<Offsets> longs_;  // of eight
+    std::pmr::vector<ReferenceRun> reference_runs_;
+    std::pmr::vector<Offsets> bytes_;  // of one
     std::pmr::vector<Bit> bits_;
     bool has_small_ = false;  // rows, bits_, or longs_ or bytes_ that have no short form
     bool is_usable_ = false;
@@ -147,15 +147,15 @@ class ScanPlan {
     // Besides, the chunks are one run, words are all else of the bytes, and of text there is at
     // most one std::string: as of most classes.
     bool is_simple_ = false;
-    std::array<Place, 4> short_chunks_{};
-    std::array<Place, 2> short_words_{};
+    std::array<Offsets, 4> short_chunks_{};
+    std::array<Offsets, 2> short_words_{};
     // Likewise of longs and bytes, which are mostly references and small numbers.
-    std::array<Place, 6> short_longs_{};
-    std::array<Place, 4> short_bytes_{};
+    std::array<Offsets, 6> short_longs_{};
+    std::array<Offsets, 4> short_bytes_{};
     enum class ShortLongs : std::uint8_t { None, Two, Six };
     ShortLongs short_longs_form_ = ShortLongs::None;  // how many of them hold all longs
     bool has_short_bytes_ = false;                    // they hold all bytes
-    WordRow word_row_;
+    WordRun word_run_;
     // Of what is compared.
     std::uint32_t object_begin_ = 0xFFFF'FFFF;
     std::uint32_t object_last_ = 0;

@@ -127,22 +127,22 @@ struct SendContext {
     }
 };
 
-/// A block of which the values are one row of plain leaves (PlainLeaf), as most are where little
+/// A block of which the values are one run of plain leaves (PlainLeaf), as most are where little
 /// changes. All but the values is known before any object is, so what many objects of a class have
 /// in common is found once. The bits are those of send_properties(); nothing is counted.
-class RowBlock {
+class PlainBlock {
   public:
     /// Of no set.
-    RowBlock() = default;
+    PlainBlock() = default;
     /// Of a set of handles, not empty, of a layout with at most 64.
-    RowBlock(const RepLayout& layout, std::uint64_t handles) noexcept;
+    PlainBlock(const RepLayout& layout, std::uint64_t handles) noexcept;
 
     [[nodiscard]] bool is_of(const RepLayout& layout, std::uint64_t handles) const noexcept {
         return layout_ == &layout && handles_ == handles;
     }
     /// Null: of none.
     [[nodiscard]] const RepLayout* layout() const noexcept { return layout_; }
-    /// 0: the set is something else than such a row.
+    /// 0: the set is something else than such a run.
     [[nodiscard]] std::uint32_t value_count() const noexcept { return value_count_; }
     [[nodiscard]] std::size_t byte_count() const noexcept { return byte_count_; }
 

@@ -38,9 +38,13 @@ class WaitingUpdates {
         bool has_parts;
     };
     [[nodiscard]] std::size_t count() const noexcept { return updates_.size(); }
-    [[nodiscard]] const Update& update(std::size_t place) const noexcept { return updates_[place]; }
+    [[nodiscard]] const Update& update(std::size_t number) const noexcept {
+        return updates_[number];
+    }
     /// Values of the updates, by place.
-    [[nodiscard]] const OldValue& value(std::size_t place) const noexcept { return values_[place]; }
+    [[nodiscard]] const OldValue& value(std::size_t number) const noexcept {
+        return values_[number];
+    }
 
     /// Forgets the updates.
     void drop() noexcept {

@@ -61,13 +61,14 @@ class CompareRunFinder {
             polled_parents_.reset(static_cast<std::uint32_t>(parents_.size()));
         }
         std::uint32_t run = 0;
-        RepParentCmd* row = nullptr;  // the first of a row of neighbours that are never left out
+        RepParentCmd* taken_with =
+            nullptr;  // the first of a run of neighbours that are never left out
         for (RepParentCmd& parent : parents_) {
-            const bool is_first = row == nullptr || may_be_left_out(parent);
-            RepParentCmd& taker = is_first ? parent : *row;
+            const bool is_first = taken_with == nullptr || may_be_left_out(parent);
+            RepParentCmd& taker = is_first ? parent : *taken_with;
             if (is_first) {
                 parent.run_start = run;
-                row = may_be_left_out(parent) ? nullptr : &parent;
+                taken_with = may_be_left_out(parent) ? nullptr : &parent;
             }
             while (run < root.run_end && runs_[run].cmd_start < parent.cmd_end) {
                 ++run;
@@ -77,7 +78,7 @@ class CompareRunFinder {
                 polled_parents_.set(static_cast<std::uint32_t>(&parent - parents_.data()));
             }
         }
-        find_parent_rows();
+        join_parents();
     }
 
     [[nodiscard]] std::span<const CompareRun> runs() const noexcept { return runs_; }
@@ -129,12 +130,12 @@ class CompareRunFinder {
         return left == right ||
                (!may_be_left_out(parents_[left.value]) && !may_be_left_out(parents_[right.value]));
     }
-    void find_parent_rows() {
+    void join_parents() {
         const auto is_single_run = [&](const RepParentCmd& parent) {
             return parent.run_start + 1 == parent.run_end && runs_[parent.run_start].size != 0;
         };
         for (std::size_t i = parents_.size(); i-- > 0;) {
-            parents_[i].row_end = static_cast<std::uint32_t>(i + 1);
+            parents_[i].joined_end = static_cast<std::uint32_t>(i + 1);
             if (i + 1 == parents_.size() || !is_single_run(parents_[i]) ||
                 !is_single_run(parents_[i + 1])) {
                 continue;
@@ -144,7 +145,7 @@ class CompareRunFinder {
             if (run.cmd_end == next.cmd_start &&
                 run.object_offset.value + run.size == next.object_offset.value &&
                 run.shadow_offset.value + run.size == next.shadow_offset.value) {
-                parents_[i].row_end = parents_[i + 1].row_end;
+                parents_[i].joined_end = parents_[i + 1].joined_end;
             }
         }
     }

@@ -162,21 +162,21 @@ class CompatibleLayoutBuilder {
     bool add_leaf(std::uint32_t index, std::uint16_t scope, const RepLayoutCmd* local,
                   bool is_list_known) {
         const DescribedCmd& described = description_.cmds[index];
-        const std::size_t place = layout_->cmds_.size();
+        const std::size_t added_at = layout_->cmds_.size();
         const std::size_t diagnostic_count = layout_->diagnostics_.size();
         const std::size_t unsaid_count = unsaid_count_;
         RepLayoutCmd cmd;
         cmd.checksum = described.checksum;
-        cmd.end_cmd = CmdIndex{static_cast<std::uint16_t>(place + 1)};
+        cmd.end_cmd = CmdIndex{static_cast<std::uint16_t>(added_at + 1)};
         cmd.relative_handle = static_cast<std::uint16_t>(++layout_->scopes_[scope].handle_count);
         layout_->cmds_.push_back(cmd);
         layout_->element_scopes_.push_back(0);
         // An array of nothing that is known here would be a row of default values: none is better.
-        bool is_applied = local != nullptr && (scope != 0 || is_in_row(*local));
+        bool is_applied = local != nullptr && (scope != 0 || is_in_run(*local));
         if (is_array(described.form)) {
             is_applied = add_element(index, is_applied ? local : nullptr);
         }
-        RepLayoutCmd& added = layout_->cmds_[place];
+        RepLayoutCmd& added = layout_->cmds_[added_at];
         if (is_applied) {
             fill_applied(*local, added);
             is_applied_[static_cast<std::size_t>(local - local_->cmds().data())] = true;
@@ -193,8 +193,8 @@ class CompatibleLayoutBuilder {
     }
 
     bool add_element(std::uint32_t index, const RepLayoutCmd* local) {
-        const std::size_t place = layout_->cmds_.size() - 1;
-        layout_->element_scopes_[place] = static_cast<std::uint16_t>(layout_->scopes_.size());
+        const std::size_t added_at = layout_->cmds_.size() - 1;
+        layout_->element_scopes_[added_at] = static_cast<std::uint16_t>(layout_->scopes_.size());
         const RepScope* element = nullptr;
         if (local != nullptr) {
             element = &local_->element_scope(
@@ -203,7 +203,8 @@ class CompatibleLayoutBuilder {
         const std::size_t path_size = enter("[]");
         const std::uint32_t applied_count = add_list(index + 1, element);
         path_.resize(path_size);
-        layout_->cmds_[place].end_cmd = CmdIndex{static_cast<std::uint16_t>(layout_->cmds_.size())};
+        layout_->cmds_[added_at].end_cmd =
+            CmdIndex{static_cast<std::uint16_t>(layout_->cmds_.size())};
         return applied_count > 0;
     }
 
@@ -361,9 +362,10 @@ class CompatibleLayoutBuilder {
         }
     }
 
-    /// Leaves of one property lie in one row, or the later ones are not taken: notifies rely on it.
-    [[nodiscard]] bool is_in_row(const RepLayoutCmd& local) {
-        // A C array is one value to its notify, so its elements stand in one row.
+    /// Leaves of one property lie side by side, or the later ones are not taken: notifies rely on
+    /// it.
+    [[nodiscard]] bool is_in_run(const RepLayoutCmd& local) {
+        // A C array is one value to its notify, so its elements stand side by side.
         const std::uint32_t parent =
             local.parent_index.value - local_->parents()[local.parent_index.value].array_index;
         if (parent == last_parent_) {

@@ -45,19 +45,20 @@ class LeafNamer {
                  ++index) {
                 const std::string suffix =
                     property.array_dim > 1 ? "[" + std::to_string(index) + "]" : std::string();
-                const KeyLocation place = key.within(property.offset + index * property.size);
-                if (!place.is_of(property)) {
-                    add_property(property, prefix + property.name + suffix, place);
+                const KeyLocation location = key.within(property.offset + index * property.size);
+                if (!location.is_of(property)) {
+                    add_property(property, prefix + property.name + suffix, location);
                 }
             }
         }
     }
 
-    void add_property(const Property& property, const std::string& name, const KeyLocation& place) {
+    void add_property(const Property& property, const std::string& name,
+                      const KeyLocation& location) {
         if (property.kind == PropertyKind::Struct &&
             !property.struct_type->traits().has_net_serializer &&
             !property.struct_type->traits().has_net_delta_serializer) {
-            add_members(*property.struct_type, name.empty() ? name : name + ".", place);
+            add_members(*property.struct_type, name.empty() ? name : name + ".", location);
             return;
         }
         names_.push_back(name);

@@ -24,7 +24,7 @@ class PlainLeafFinder {
   public:
     /// All commands of a layout, which must outlive the finder.
     PlainLeafFinder(std::span<const RepLayoutCmd> cmds, MemoryResource* resource)
-        : cmds_(cmds), leaves_(resource), word_rows_(resource) {}
+        : cmds_(cmds), leaves_(resource), word_runs_(resource) {}
 
     /// Appends the leaves of a scope. `handle_cmds` are the commands of its handles, in order. The
     /// root is the first scope.
@@ -34,23 +34,23 @@ class PlainLeafFinder {
         for (std::size_t handle = handle_cmds.size(); handle >= 1; --handle) {
             PlainLeaf& leaf = leaves_[first + handle - 1];
             const RepLayoutCmd& cmd = cmds_[handle_cmds[handle - 1].value];
-            leaf.row_end = static_cast<std::uint16_t>(handle);
-            leaf.words_end = leaf.row_end;
+            leaf.run_end = static_cast<std::uint16_t>(handle);
+            leaf.words_end = leaf.run_end;
             if (!is_bits_in_shadow(cmd.type)) {
                 continue;
             }
             leaf.shadow_begin = cmd.shadow_offset;
             leaf.shadow_end.value = cmd.shadow_offset.value + cmd.element_size;
-            ++leaf.row_end;
+            ++leaf.run_end;
             const bool is_word = leaf.size() == sizeof(std::uint32_t);
-            leaf.words_end = is_word ? leaf.row_end : leaf.words_end;
+            leaf.words_end = is_word ? leaf.run_end : leaf.words_end;
             if (handle < handle_cmds.size()) {
                 const RepLayoutCmd& next = cmds_[handle_cmds[handle].value];
                 const PlainLeaf& next_leaf = leaves_[first + handle];
                 const bool is_adjacent = next.shadow_offset.value == leaf.shadow_end.value;
                 // A leaf that starts no row ends both rows at its own handle, so this is right for
                 // it.
-                leaf.row_end = is_adjacent ? next_leaf.row_end : leaf.row_end;
+                leaf.run_end = is_adjacent ? next_leaf.run_end : leaf.run_end;
                 leaf.words_end = is_adjacent && is_word ? next_leaf.words_end : leaf.words_end;
             }
         }
@@ -72,12 +72,12 @@ class PlainLeafFinder {
                 continue;
             }
             const PlainLeaf& leaf = leaves_[handle - 1];
-            const bool is_joined = parent.row_end > i + 1 && leaf.words_end > handle + 1;
-            word_rows_.resize(parents.size());
-            word_rows_[i] = {
+            const bool is_joined = parent.joined_end > i + 1 && leaf.words_end > handle + 1;
+            word_runs_.resize(parents.size());
+            word_runs_[i] = {
                 runs[parent.run_start].object_offset, leaf.shadow_begin,
                 static_cast<std::uint16_t>(handle),
-                static_cast<std::uint16_t>(is_joined ? word_rows_[i + 1].parent_count + 1 : 1)};
+                static_cast<std::uint16_t>(is_joined ? word_runs_[i + 1].parent_count + 1 : 1)};
             word_parents_ |= std::uint64_t{1} << i;
         }
     }
@@ -87,8 +87,8 @@ class PlainLeafFinder {
     /// RepLayout::word_parents().
     [[nodiscard]] std::uint64_t word_parents() const noexcept { return word_parents_; }
     /// RepLayout::word_row(), by parent; empty without word parents.
-    [[nodiscard]] std::pmr::vector<WordRow> take_word_rows() noexcept {
-        return std::move(word_rows_);
+    [[nodiscard]] std::pmr::vector<WordRun> take_word_runs() noexcept {
+        return std::move(word_runs_);
     }
 
   private:
@@ -101,7 +101,7 @@ class PlainLeafFinder {
     std::span<const RepLayoutCmd> cmds_;
     std::pmr::vector<PlainLeaf> leaves_;
     std::uint64_t word_parents_ = 0;
-    std::pmr::vector<WordRow> word_rows_;
+    std::pmr::vector<WordRun> word_runs_;
 };
 
 }  // namespace replayout

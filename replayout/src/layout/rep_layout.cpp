@@ -27,7 +27,7 @@ RepLayout::RepLayout(MemoryResource* resource)
       skipped_properties_(resource),
       skipped_names_(resource),
       polled_parents_(resource),
-      word_rows_(resource) {}
+      word_runs_(resource) {}
 
 RepLayout::~RepLayout() = default;
 

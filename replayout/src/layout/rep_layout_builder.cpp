@@ -363,7 +363,7 @@ class RepLayoutBuilder {
         }
         RepScope& scope = layout_->scopes_[cursor.scope];
         // The integers of a quantised leaf find their place behind all leaves; see
-        // place_quantised().
+        // lay_out_quantised().
         const ShadowFootprint footprint = is_compared_as_bytes(type)
                                               ? ShadowFootprint{property.size, 1}
                                               : shadow_footprint(type, property);
@@ -486,7 +486,7 @@ class RepLayoutBuilder {
             layout_->index_handles(scope);
             lay_down_groups(scope);
             compared.add_scope(scope, layout_->groups(scope));
-            place_quantised(scope);
+            lay_out_quantised(scope);
             scope.is_contiguous = compared.is_contiguous(scope);
             plain.add_scope(std::span(layout_->handle_cmds_).subspan(scope.first_handle_cmd));
         }
@@ -498,7 +498,7 @@ class RepLayoutBuilder {
         layout_->polled_parents_ = compared.take_polled_parents();
         layout_->plain_leaves_ = plain.take_leaves();
         layout_->word_parents_ = plain.word_parents();
-        layout_->word_rows_ = plain.take_word_rows();
+        layout_->word_runs_ = plain.take_word_runs();
     }
 
     void lay_down_groups(RepScope& scope) {
@@ -518,7 +518,7 @@ class RepLayoutBuilder {
         scope.group_end = static_cast<std::uint32_t>(layout_->groups_.size());
     }
 
-    void place_quantised(RepScope& scope) {
+    void lay_out_quantised(RepScope& scope) {
         for (std::uint32_t handle = 1; handle <= scope.handle_count; ++handle) {
             RepLayoutCmd& cmd = layout_->cmds_[layout_->cmd_of(scope, RepHandle{handle}).value];
             if (cmd.type == RepLayoutCmdType::Quantised) {

@@ -107,7 +107,7 @@ void PreviousValues::keep(const RepLayoutCmd& cmd, ConstShadowBuffer leaf, Versi
     is_unfinished_ = true;
 }
 
-void PreviousValues::change_row(RepHandle begin, RepHandle end, std::byte* row,
+void PreviousValues::change_run(RepHandle begin, RepHandle end, std::byte* shadow,
                                 const std::byte* object, Version* last_changed, Version version) {
     if (memory_ == nullptr) {
         allocate();
@@ -130,18 +130,18 @@ void PreviousValues::change_row(RepHandle begin, RepHandle end, std::byte* row,
     }
     const std::size_t size = leaves[end.value - 1 - begin.value].shadow_end.value - first.value;
     std::memcpy(two_ago, before, size);
-    std::memcpy(before, row, size);
-    std::memcpy(row, object, size);
+    std::memcpy(before, shadow, size);
+    std::memcpy(shadow, object, size);
 }
 
 std::uint64_t PreviousValues::change_words(RepHandle begin, std::uint32_t count,
-                                           ShadowOffset offset, std::byte* row,
+                                           ShadowOffset offset, std::byte* shadow,
                                            const std::byte* object, Version* last_changed,
                                            Version version) {
-    if (equal_bytes(row, object, count * detail::word_bytes)) {
+    if (equal_bytes(shadow, object, count * detail::word_bytes)) {
         return 0;  // and what is not touched stays out of the cache
     }
-    return change_differing_words(begin, count, offset, row, object, last_changed, version);
+    return change_differing_words(begin, count, offset, shadow, object, last_changed, version);
 }
 
 void PreviousValues::finish_change(const RepLayoutCmd& cmd, ConstShadowBuffer leaf) {

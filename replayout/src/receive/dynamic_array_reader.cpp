@@ -22,9 +22,9 @@ bool DynamicArrayReader::resize(std::uint32_t count) {
         return false;
     }
     if (count < old_count) {
-        RepPath tail = place_.path;
-        tail.handles[place_.depth + 1] = count * element_.handle_count + 1;
-        context_.state().truncate(tail, place_.depth + 1, context_.receiving().dropped);
+        RepPath tail = position_.path;
+        tail.handles[position_.depth + 1] = count * element_.handle_count + 1;
+        context_.state().truncate(tail, position_.depth + 1, context_.receiving().dropped);
     }
     ops().resize(array_, count);
     return true;
@@ -43,16 +43,16 @@ inline void DynamicArrayReader::read_set(std::uint32_t count, ChangeMask& change
 bool DynamicArrayReader::read() {
     const RepLayout& layout = context_.layout();
     BitReader& reader = context_.reader();
-    const std::byte* present = place_.present == nullptr || is_skipped(cmd_)
+    const std::byte* present = position_.present == nullptr || is_skipped(cmd_)
                                    ? nullptr
-                                   : place_.present + cmd_.object_offset.value;
+                                   : position_.present + cmd_.object_offset.value;
     const std::size_t present_count = present == nullptr ? 0 : ops().count(present);
     const std::uint64_t count = is_optional() ? reader.read_bits(1) : reader.read_packed_uint();
     if (context_.is_checking() && !check_count(present_count, count)) {
         return false;
     }
     const auto element_count = static_cast<std::uint32_t>(count);
-    if (place_.depth == 0) {
+    if (position_.depth == 0) {
         context_.span().may_go_on = true;
         context_.span().array_count = count;
     }
@@ -60,7 +60,7 @@ bool DynamicArrayReader::read() {
     if (element_count == 0) {
         return is_changed;
     }
-    ChangeMask& changed = context_.parts().elements[place_.depth];
+    ChangeMask& changed = context_.parts().elements[position_.depth];
     read_set(element_count, changed);
     auto* elements =
         array_ == nullptr ? nullptr : static_cast<std::byte*>(ops().mutable_data(array_));
@@ -71,12 +71,12 @@ bool DynamicArrayReader::read() {
         const std::uint32_t i = bit / element_.handle_count;
         const std::size_t offset = std::size_t{i} * cmd_.element_size;
         const CmdIndex leaf = layout.cmd_of(element_, RepHandle{bit % element_.handle_count + 1});
-        ReadPlace inner = place_;
+        ReadPosition inner = position_;
         inner.memory = array_ == nullptr ? nullptr : elements + offset;
         inner.present = i < present_count ? present_elements + offset : nullptr;
-        inner.depth = place_.depth + 1;
+        inner.depth = position_.depth + 1;
         inner.path.handles[inner.depth] = bit + 1;
-        if (place_.depth == 0) {
+        if (position_.depth == 0) {
             context_.span().add(bit);
         }
         is_changed = read_value(context_, leaf, inner) || is_changed;

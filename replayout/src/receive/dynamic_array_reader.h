@@ -13,14 +13,14 @@ namespace replayout {
 
 class DynamicArrayReader {
   public:
-    /// The array at command `index` of the scope at `place`. `array` null: to check it, or to pass
-    /// over it.
-    DynamicArrayReader(ReadContext& context, CmdIndex index, const ReadPlace& place,
+    /// The array at command `index` of the scope at `position`. `array` null: to check it, or to
+    /// pass over it.
+    DynamicArrayReader(ReadContext& context, CmdIndex index, const ReadPosition& position,
                        std::byte* array) noexcept
         : context_(context),
           cmd_(context.layout().cmd(index)),
           element_(context.layout().element_scope(index)),
-          place_(place),
+          position_(position),
           array_(array) {}
 
     /// Returns whether anything changed.
@@ -41,7 +41,7 @@ class DynamicArrayReader {
     ReadContext& context_;
     const RepLayoutCmd& cmd_;
     const RepScope& element_;
-    const ReadPlace& place_;
+    const ReadPosition& position_;
     std::byte* array_;
 };
 

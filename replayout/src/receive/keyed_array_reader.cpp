@@ -50,10 +50,10 @@ void KeyedArrayReader::read_removed_keys() {
     }
 }
 
-void KeyedArrayReader::find_places(std::size_t key_count) {
+void KeyedArrayReader::find_present(std::size_t key_count) {
     const std::byte* array = array_;
-    if (array == nullptr && place_.present != nullptr && !is_skipped(cmd_)) {
-        array = place_.present + cmd_.object_offset.value;
+    if (array == nullptr && position_.present != nullptr && !is_skipped(cmd_)) {
+        array = position_.present + cmd_.object_offset.value;
     }
     present_.look_up(array, key_count, is_full_set_);
     if (array != nullptr && is_full_set_) {
@@ -73,7 +73,7 @@ inline void KeyedArrayReader::take_away(std::uint64_t element_key) {
 void KeyedArrayReader::take_removed() {
     parts_.gone_keys.clear();
     for (const std::uint64_t gone : parts_.named_keys) {
-        if (present_.find(gone) == PresentElements::no_place) {
+        if (present_.find(gone) == PresentElements::no_index) {
             parts_.gone_keys.push_back(gone);
         } else {
             take_away(gone);
@@ -83,15 +83,15 @@ void KeyedArrayReader::take_removed() {
 }
 
 void KeyedArrayReader::take_unlisted_before(std::optional<std::uint64_t> element_key) {
-    const std::span<const detail::KeyPlace> places = present_.places();
-    for (; next_place_ < places.size() && (!element_key || places[next_place_].key < *element_key);
-         ++next_place_) {
-        if (speaks_of(places[next_place_].key)) {
-            take_away(places[next_place_].key);
+    const std::span<const detail::ElementByKey> elements = present_.sorted();
+    for (; next_ < elements.size() && (!element_key || elements[next_].key < *element_key);
+         ++next_) {
+        if (speaks_of(elements[next_].key)) {
+            take_away(elements[next_].key);
         }
     }
-    if (next_place_ < places.size() && element_key && places[next_place_].key == *element_key) {
-        ++next_place_;
+    if (next_ < elements.size() && element_key && elements[next_].key == *element_key) {
+        ++next_;
     }
 }
 
@@ -118,7 +118,7 @@ void KeyedArrayReader::forget_unlisted() {
     const auto& listed = parts_.named_keys;
     parts_.gone_keys.clear();
     for (const KeyedElements::Element& element : known->elements()) {
-        if (speaks_of(element.key) && present_.find(element.key) == PresentElements::no_place &&
+        if (speaks_of(element.key) && present_.find(element.key) == PresentElements::no_index &&
             !std::binary_search(listed.begin(), listed.end(), element.key)) {
             parts_.gone_keys.push_back(element.key);
         }
@@ -196,25 +196,25 @@ inline std::byte* KeyedArrayReader::prepare(std::uint32_t index, std::uint64_t e
 }
 
 inline bool KeyedArrayReader::read_leaves(const ChangeMask& leaves, std::uint32_t first_handle,
-                                          ReadPlace& place) {
+                                          ReadPosition& position) {
     bool is_changed = false;
     for (std::uint32_t bit = leaves.next(0); bit < leaves.bit_count() && !reader_.failed();
          bit = leaves.next(bit + 1)) {
-        place.path.handles[1] = first_handle + bit;
+        position.path.handles[1] = first_handle + bit;
         const CmdIndex leaf = context_.layout().cmd_of(element_, RepHandle{bit + 1});
-        is_changed = read_value(context_, leaf, place) || is_changed;
+        is_changed = read_value(context_, leaf, position) || is_changed;
     }
     return is_changed;
 }
 
 inline void KeyedArrayReader::read_element(std::uint64_t element_key) {
-    const std::size_t place = present_.find(element_key);
-    const bool is_there = place != PresentElements::no_place;
+    const std::size_t found = present_.find(element_key);
+    const bool is_there = found != PresentElements::no_index;
     const bool is_present = is_there && !is_going(element_key);
     // If it is going, this is another element with the same key, so the one before must go first;
     // though the game took that away, it is still to go.
     context_.end_update_before(is_going(element_key));
-    const auto index = static_cast<std::uint32_t>(is_present ? place : present_.count() + added_);
+    const auto index = static_cast<std::uint32_t>(is_present ? found : present_.count() + added_);
     if (!is_present) {
         ++added_;
         if (array_ == nullptr && !context_.is_skipping() &&
@@ -228,7 +228,7 @@ inline void KeyedArrayReader::read_element(std::uint64_t element_key) {
     if (reader_.failed()) {
         return;
     }
-    ReadPlace inner = place_;
+    ReadPosition inner = position_;
     inner.depth = 1;
     if (array_ == nullptr) {
         inner.memory = nullptr;
@@ -289,7 +289,7 @@ bool KeyedArrayReader::read() {
     if (reader_.failed()) {
         return false;
     }
-    find_places(parts_.named_keys.size() + static_cast<std::size_t>(count));
+    find_present(parts_.named_keys.size() + static_cast<std::size_t>(count));
     take_removed();
     read_elements(count);
     if (!reader_.failed() && is_full_set_) {

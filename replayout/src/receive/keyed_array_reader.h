@@ -20,14 +20,15 @@ namespace replayout {
 class KeyedArrayReader {
   public:
     /// The array at command `index` of the object. `array` null: to check it, or to pass over it.
-    KeyedArrayReader(ReadContext& context, CmdIndex index, const ReadPlace& place, std::byte* array)
+    KeyedArrayReader(ReadContext& context, CmdIndex index, const ReadPosition& position,
+                     std::byte* array)
         : context_(context),
           reader_(context.reader()),
           parts_(context.parts()),
           index_(index),
           cmd_(context.layout().cmd(index)),
           element_(context.layout().element_scope(index)),
-          place_(place),
+          position_(position),
           array_(array),
           present_(context, index),
           is_going_on_(!context.is_skipping() && changes().has_earlier(index)) {}
@@ -66,7 +67,7 @@ class KeyedArrayReader {
     void read_restart();
     void read_removed_keys();
     /// Makes ready to find `key_count` of the elements that the object has.
-    void find_places(std::size_t key_count);
+    void find_present(std::size_t key_count);
     void take_removed();
 
     // The elements.
@@ -75,9 +76,9 @@ class KeyedArrayReader {
     /// The block goes on to the element of that key. False, and failed: it cannot be here.
     [[nodiscard]] bool take_named(std::uint64_t element_key);
     void read_element(std::uint64_t element_key);
-    /// Reads the leaves that are set, at `place`. Returns whether any changed.
+    /// Reads the leaves that are set, at `position`. Returns whether any changed.
     [[nodiscard]] bool read_leaves(const ChangeMask& leaves, std::uint32_t first_handle,
-                                   ReadPlace& place);
+                                   ReadPosition& position);
     /// Returns whether it is another than before.
     bool read_rank(std::uint64_t element_key);
     /// The memory of the element, which is made if it is not there.
@@ -124,11 +125,11 @@ class KeyedArrayReader {
     CmdIndex index_;
     const RepLayoutCmd& cmd_;
     const RepScope& element_;
-    const ReadPlace& place_;
+    const ReadPosition& position_;
     std::byte* array_;
-    PresentElements present_;     // before the block
-    bool is_going_on_;            // earlier parts of the update changed this array
-    std::size_t next_place_ = 0;  // of a full set
+    PresentElements present_;  // before the block
+    bool is_going_on_;         // earlier parts of the update changed this array
+    std::size_t next_ = 0;     // of a full set
     std::size_t added_ = 0;
     std::size_t removed_ = 0;
     bool is_full_set_ = false;

@@ -119,10 +119,10 @@ void NotifyQueue::run() {
     call_hooks(layout_.type(), object_, &ReceiveHooks::post_rep_notifies);
 }
 
-void run_waiting_notifies(ReceiveScratch& scratch, std::size_t place, const RepLayout& layout,
+void run_waiting_notifies(ReceiveScratch& scratch, std::size_t number, const RepLayout& layout,
                           void* object) {
     const detail::WaitingUpdates& waiting = parts_of(scratch).waiting;
-    const detail::WaitingUpdates::Update update = waiting.update(place);
+    const detail::WaitingUpdates::Update update = waiting.update(number);
     REPLAYOUT_ASSERT(update.layout == &layout);
     auto* const bytes = static_cast<std::byte*>(object);
     call_hooks(layout.type(), bytes, &ReceiveHooks::post_net_receive);

@@ -10,10 +10,10 @@
 namespace replayout {
 
 void PresentElements::look_up(const std::byte* array, std::size_t key_count, bool is_full_set) {
-    detail::KeyPlaces& places = context_.parts().places;
+    detail::ElementsByKey& elements = context_.parts().elements_by_key;
     array_ = array;
     if (array_ == nullptr) {
-        places.clear();
+        elements.clear();
         return;
     }
     count_ = ops().count(array_);
@@ -28,7 +28,7 @@ void PresentElements::look_up(const std::byte* array, std::size_t key_count, boo
                                                  ? sort_steps(charged_count_ + forgettable_count)
                                                  : search_steps(charged_count_, key_count)));
     if (is_sorted_) {
-        places.collect(cmd_, array_);
+        elements.collect(cmd_, array_);
     }
 }
 
@@ -39,26 +39,26 @@ std::size_t PresentElements::count_known() const noexcept {
 }
 
 void PresentElements::drop_doubles(std::byte* array) {
-    const std::span<const detail::KeyPlace> places = this->places();
+    const std::span<const detail::ElementByKey> elements = this->sorted();
     const auto is_double = [](const auto& left, const auto& right) {
         return left.key == right.key;
     };
-    if (std::adjacent_find(places.begin(), places.end(), is_double) == places.end()) {
+    if (std::adjacent_find(elements.begin(), elements.end(), is_double) == elements.end()) {
         return;
     }
     if (array == nullptr) {
-        context_.parts().places.drop_doubles();
-        count_ = this->places().size();
+        context_.parts().elements_by_key.drop_doubles();
+        count_ = this->sorted().size();
         return;
     }
     auto& doubles = context_.parts().element_indices;
     doubles.clear();
-    for (std::size_t i = 1; i < places.size(); ++i) {
-        if (is_double(places[i - 1], places[i])) {
-            doubles.push_back(places[i].index);
+    for (std::size_t i = 1; i < elements.size(); ++i) {
+        if (is_double(elements[i - 1], elements[i])) {
+            doubles.push_back(elements[i].index);
             // The one that stays may get another place.
             context_.parts().update.keyed_changes().add(index_, detail::ElementChange::Moved,
-                                                        places[i].key);
+                                                        elements[i].key);
         }
     }
     // The last element takes the place of one that goes; from behind, none of those is to go.
@@ -70,7 +70,7 @@ void PresentElements::drop_doubles(std::byte* array) {
         }
     }
     ops().resize(array, count_);
-    context_.parts().places.collect(cmd_, array);
+    context_.parts().elements_by_key.collect(cmd_, array);
 }
 
 }  // namespace replayout

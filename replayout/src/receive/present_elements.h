@@ -16,7 +16,7 @@ namespace replayout {
 
 class PresentElements {
   public:
-    static constexpr std::size_t no_place = ~std::size_t{0};
+    static constexpr std::size_t no_index = ~std::size_t{0};
 
     /// The elements of the array at command `index`; none before look_up().
     PresentElements(ReadContext& context, CmdIndex index) noexcept
@@ -32,21 +32,22 @@ class PresentElements {
     /// Without elements that only the game knows of: for these the sender does not pay.
     [[nodiscard]] std::size_t charged_count() const noexcept { return charged_count_; }
     /// By key; empty where the elements are not sorted.
-    [[nodiscard]] std::span<const detail::KeyPlace> places() const noexcept {
-        return context_.parts().places.places();
+    [[nodiscard]] std::span<const detail::ElementByKey> sorted() const noexcept {
+        return context_.parts().elements_by_key.elements();
     }
-    /// The index of the element with that key; no_place: there is none.
+    /// The index of the element with that key; no_index: there is none.
     [[nodiscard]] std::size_t find(std::uint64_t element_key) const noexcept {
         if (is_sorted_) {
-            const detail::KeyPlace* place = context_.parts().places.find(element_key);
-            return place == nullptr ? no_place : place->index;
+            const detail::ElementByKey* element =
+                context_.parts().elements_by_key.find(element_key);
+            return element == nullptr ? no_index : element->index;
         }
         for (std::size_t i = 0; i < count_; ++i) {
             if (key_of_element(cmd_.property->array_key, at(i)) == element_key) {
                 return i;
             }
         }
-        return no_place;
+        return no_index;
     }
     [[nodiscard]] const std::byte* at(std::size_t index) const noexcept {
         return static_cast<const std::byte*>(ops().data(array_)) + index * cmd_.element_size;

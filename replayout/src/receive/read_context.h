@@ -15,7 +15,7 @@ namespace replayout {
 class NotifyQueue;
 
 /// Where the memory of a scope is, and the way there.
-struct ReadPlace {
+struct ReadPosition {
     std::byte* memory = nullptr;  ///< null when checking
     /// When checking: the same, null where there is none yet.
     const std::byte* present = nullptr;
@@ -61,12 +61,12 @@ class ReadContext {
     [[nodiscard]] bool is_checking() const noexcept { return object_ == nullptr; }
     /// Nothing will be written of what is checked, either.
     [[nodiscard]] bool is_skipping() const noexcept { return is_skipping_; }
-    /// Where the object is; of a scope within it see ReadPlace.
-    [[nodiscard]] ReadPlace place() const noexcept {
-        ReadPlace place;
-        place.memory = object_;
-        place.present = present_;
-        return place;
+    /// Where the object is; of a scope within it see ReadPosition.
+    [[nodiscard]] ReadPosition position() const noexcept {
+        ReadPosition position;
+        position.memory = object_;
+        position.present = present_;
+        return position;
     }
     /// When checking; null when skipping.
     [[nodiscard]] const ReceivingRepState* present_state() const noexcept { return present_state_; }

@@ -103,7 +103,7 @@ bool read_string(ReadContext& context, const RepLayoutCmd& cmd, std::byte* memor
     return is_taken;
 }
 
-bool read_object(ReadContext& context, const RepLayoutCmd& cmd, const ReadPlace& place,
+bool read_object(ReadContext& context, const RepLayoutCmd& cmd, const ReadPosition& position,
                  std::byte* memory) {
     const NetGUID guid{context.reader().read_packed_uint()};
     if (memory == nullptr) {
@@ -111,7 +111,7 @@ bool read_object(ReadContext& context, const RepLayoutCmd& cmd, const ReadPlace&
     }
     ReceiveContext& receiving = context.receiving();
     ObjectHandle target = receiving.package_map.object_of(guid);
-    const bool is_kept = context.state().set_reference(place.path, {guid, !target.is_null()},
+    const bool is_kept = context.state().set_reference(position.path, {guid, !target.is_null()},
                                                        receiving.references_max, receiving.dropped);
     if (!is_kept) {
         target = ObjectHandle{};  // nobody would set it to null when the target goes
@@ -127,39 +127,40 @@ bool read_object(ReadContext& context, const RepLayoutCmd& cmd, const ReadPlace&
     return true;
 }
 
-bool read_struct(ReadContext& context, const RepLayoutCmd& cmd, const ReadPlace& place,
+bool read_struct(ReadContext& context, const RepLayoutCmd& cmd, const ReadPosition& position,
                  std::byte* memory) {
     StructReader structs(context.layout(), context.receiving());
     if (context.is_checking()) {
-        structs.check(cmd, place.path, context.reader());
+        structs.check(cmd, position.path, context.reader());
         return false;
     }
     if (memory == nullptr) {
         structs.skip(context.reader());
         return false;
     }
-    return structs.apply(cmd, context.reader(), memory, place.path, context.state());
+    return structs.apply(cmd, context.reader(), memory, position.path, context.state());
 }
 
-bool read_delta(ReadContext& context, const RepLayoutCmd& cmd, const ReadPlace& place,
+bool read_delta(ReadContext& context, const RepLayoutCmd& cmd, const ReadPosition& position,
                 std::byte* memory) {
     StructReader structs(context.layout(), context.receiving());
     if (!context.is_checking()) {
         return structs.apply_delta(cmd, context.reader(), memory, context.state());
     }
-    const bool is_held = place.present != nullptr && !is_skipped(cmd);
+    const bool is_held = position.present != nullptr && !is_skipped(cmd);
     structs.check_delta(cmd, context.reader(),
-                        is_held ? place.present + cmd.object_offset.value : nullptr,
+                        is_held ? position.present + cmd.object_offset.value : nullptr,
                         context.present_state());
     return false;
 }
 
 }  // namespace
 
-bool read_value(ReadContext& context, CmdIndex index, const ReadPlace& place) {
+bool read_value(ReadContext& context, CmdIndex index, const ReadPosition& position) {
     const RepLayoutCmd& cmd = context.layout().cmd(index);
-    std::byte* memory =
-        context.is_checking() || is_skipped(cmd) ? nullptr : place.memory + cmd.object_offset.value;
+    std::byte* memory = context.is_checking() || is_skipped(cmd)
+                            ? nullptr
+                            : position.memory + cmd.object_offset.value;
     BitReader& reader = context.reader();
     if (!reader.spend_steps(1)) {
         return false;
@@ -168,15 +169,15 @@ bool read_value(ReadContext& context, CmdIndex index, const ReadPlace& place) {
         case RepLayoutCmdType::String:
             return read_string(context, cmd, memory);
         case RepLayoutCmdType::Object:
-            return read_object(context, cmd, place, memory);
+            return read_object(context, cmd, position, memory);
         case RepLayoutCmdType::NetSerializeStruct:
-            return read_struct(context, cmd, place, memory);
+            return read_struct(context, cmd, position, memory);
         case RepLayoutCmdType::NetDeltaStruct:
-            return read_delta(context, cmd, place, memory);
+            return read_delta(context, cmd, position, memory);
         case RepLayoutCmdType::DynamicArray:
-            return DynamicArrayReader(context, index, place, memory).read();
+            return DynamicArrayReader(context, index, position, memory).read();
         case RepLayoutCmdType::KeyedArray:
-            return KeyedArrayReader(context, index, place, memory).read();
+            return KeyedArrayReader(context, index, position, memory).read();
         case RepLayoutCmdType::BitBool:
             return read_bit(reader, cmd, memory);
         case RepLayoutCmdType::Quantised:
@@ -202,8 +203,8 @@ void read_block(ReadContext& context) {
         const CmdIndex index = layout.cmd_of(layout.root(), RepHandle{bit + 1});
         const ParentIndex parent = layout.cmd(index).parent_index;
         const bool is_written = !context.is_checking() && !is_skipped(layout.cmd(index));
-        ReadPlace place = context.place();
-        place.path.handles[0] = bit + 1;
+        ReadPosition position = context.position();
+        position.path.handles[0] = bit + 1;
         if (is_written) {
             context.notifies().before_write(parent);
         }
@@ -211,7 +212,7 @@ void read_block(ReadContext& context) {
             context.span() = {};
             context.span().handle = bit + 1;
         }
-        if (read_value(context, index, place) && is_written) {
+        if (read_value(context, index, position) && is_written) {
             context.notifies().mark_changed(parent);
         }
         if (is_first && is_part && update.has_begun()) {

@@ -16,7 +16,7 @@ namespace replayout {
 
 /// Returns whether the value in memory changed. Nothing is written when checking, and for a command
 /// that is skipped.
-bool read_value(ReadContext& context, CmdIndex index, const ReadPlace& place);
+bool read_value(ReadContext& context, CmdIndex index, const ReadPosition& position);
 
 /// One block up to its end. False: malformed.
 [[nodiscard]] bool check_block(ReadContext& context);

@@ -103,20 +103,20 @@ class Rebinder {
                                            std::uint32_t slot) {
         const KeyedElements* known = state_.find_keyed_elements(RepHandle{cmd.relative_handle});
         const KeyedElements::Element* element = known == nullptr ? nullptr : known->find_slot(slot);
-        const detail::KeyPlaces& places = parts_of(context_.scratch).places;
+        const detail::ElementsByKey& elements = parts_of(context_.scratch).elements_by_key;
         if (element == nullptr) {
             return cmd.property->array.count(array);
         }
         if (indexed_ != &cmd) {
             index_elements(cmd, array);
         }
-        const detail::KeyPlace* place = places.find(element->key);
-        return place == nullptr ? places.places().size() : place->index;
+        const detail::ElementByKey* found = elements.find(element->key);
+        return found == nullptr ? elements.elements().size() : found->index;
     }
 
     /// Once for all that is bound in the array: many of its elements may name the object.
     void index_elements(const RepLayoutCmd& cmd, const std::byte* array) {
-        parts_of(context_.scratch).places.collect(cmd, array);
+        parts_of(context_.scratch).elements_by_key.collect(cmd, array);
         indexed_ = &cmd;
     }
 
@@ -161,7 +161,7 @@ class Rebinder {
     std::uint32_t count_ = 0;
     NetGUID guid_;                           // of the last reference that was set
     ObjectHandle target_;                    // the object of that id
-    const RepLayoutCmd* indexed_ = nullptr;  // whose elements the scratch's places are
+    const RepLayoutCmd* indexed_ = nullptr;  // whose elements the scratch has by key
 };
 
 std::uint32_t rebind_references(const RepLayout& layout, void* object, ReceivingRepState& state,

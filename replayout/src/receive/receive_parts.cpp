@@ -12,7 +12,7 @@ ReceiveParts::ReceiveParts(MemoryResource* resource)
       struct_lengths(resource),
       waiting(values, resource),
       update(values, resource),
-      places(resource),
+      elements_by_key(resource),
       named_keys(Allocator<std::uint64_t>(resource)),
       gone_keys(Allocator<std::uint64_t>(resource)),
       made_elements(Allocator<KeyedElements::Element>(resource)),

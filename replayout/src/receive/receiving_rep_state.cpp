@@ -315,9 +315,9 @@ const KeyedElements::Element* KeyedElements::find_slot(std::uint32_t slot) const
 
 KeyedElements::Element& KeyedElements::at(std::uint64_t key, std::int64_t rank,
                                           Vector<Element>& made) {
-    const auto place = std::lower_bound(elements_.begin(), elements_.end(), key, has_lower_key);
-    if (place != elements_.end() && place->key == key) {
-        return *place;
+    const auto position = std::lower_bound(elements_.begin(), elements_.end(), key, has_lower_key);
+    if (position != elements_.end() && position->key == key) {
+        return *position;
     }
     if (!made.empty() && made.back().key == key) {
         return made.back();

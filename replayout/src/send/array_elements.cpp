@@ -51,12 +51,12 @@ void ArrayElements::write_run(std::uint32_t begin, std::uint32_t end, BitWriter&
     std::uint32_t leaf = begin % scope_.handle_count;
     for (std::uint32_t bit = begin; bit < end && !writer.overflowed();) {
         const RepHandle handle{leaf + 1};
-        const RepHandle row_end{std::min(std::uint32_t{layout.plain_leaf(scope_, handle).row_end},
+        const RepHandle run_end{std::min(std::uint32_t{layout.plain_leaf(scope_, handle).run_end},
                                          handle.value + (end - bit))};
-        if (row_end > handle) {
-            write_row(layout, scope_, memory_of(i), handle, row_end, writer);
-            bit += row_end.value - handle.value;
-            leaf = row_end.value - 1;
+        if (run_end > handle) {
+            write_plain_leaves(layout, scope_, memory_of(i), handle, run_end, writer);
+            bit += run_end.value - handle.value;
+            leaf = run_end.value - 1;
         } else {
             write_one(i, handle, writer);
             ++bit;

@@ -28,12 +28,12 @@ inline void PropertyWriter::write_run(std::uint32_t begin, std::uint32_t end, Bi
     const RepScope& root = layout.root();
     while (begin < end) {
         const RepHandle handle{begin + 1};
-        const RepHandle row_end{
-            std::min(std::uint32_t{layout.plain_leaf(root, handle).row_end}, end + 1)};
-        if (row_end > handle) {
-            write_row(layout, root, context_.state().shadow(), handle, row_end, writer);
-            count_plain(begin, row_end.value - 1);
-            begin = row_end.value - 1;
+        const RepHandle run_end{
+            std::min(std::uint32_t{layout.plain_leaf(root, handle).run_end}, end + 1)};
+        if (run_end > handle) {
+            write_plain_leaves(layout, root, context_.state().shadow(), handle, run_end, writer);
+            count_plain(begin, run_end.value - 1);
+            begin = run_end.value - 1;
         } else {
             write_value(handle, writer);
             ++begin;

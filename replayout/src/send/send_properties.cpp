@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/send_properties.h>
 
-#include "plain_row.h"
+#include "plain_leaf_run.h"
 #include "property_writer.h"
 #include "send_block.h"
 
@@ -53,13 +53,13 @@ namespace {
     return position;
 }
 
-/// A block of one row. False: there may be no room for it, and nothing was done.
-[[nodiscard]] inline bool write_plain_row(const ChangelistState& state, PlainRow row,
+/// A block of one run. False: there may be no room for it, and nothing was done.
+[[nodiscard]] inline bool write_plain_run(const ChangelistState& state, PlainLeafRun leaves,
                                           BitRegister code, BitWriter& writer) {
     const RepLayout& layout = state.layout();
     const ShadowOffset begin =
-        layout.plain_leaf(layout.root(), RepHandle{row.begin_bit + 1}).shadow_begin;
-    const ShadowOffset end = layout.plain_leaf(layout.root(), RepHandle{row.end_bit}).shadow_end;
+        layout.plain_leaf(layout.root(), RepHandle{leaves.begin_bit + 1}).shadow_begin;
+    const ShadowOffset end = layout.plain_leaf(layout.root(), RepHandle{leaves.end_bit}).shadow_end;
     const std::uint32_t byte_count = end.value - begin.value;
     const std::uint32_t value_end = code.count + byte_count * 8;
     if (writer.overflowed() || value_end + 7 > writer.bits_left()) {
@@ -79,7 +79,7 @@ namespace {
     return true;
 }
 
-// Apart, and not inline, as it takes more registers than a plain row.
+// Apart, and not inline, as it takes more registers than a run of plain leaves.
 [[nodiscard, gnu::noinline]] SendResult send_any(ChangelistState& state,
                                                  const OwedVersions& position,
                                                  const ChangeMask& owed, BitWriter& writer,
@@ -112,7 +112,7 @@ namespace {
 
 }  // namespace
 
-// Most sets, where little changes, are one row of plain leaves, and get there by the shortest way.
+// Most sets, where little changes, are one run of plain leaves, and get there by the shortest way.
 // All others, and those that are counted by type, go by PropertyWriter, to the same bits; so does
 // the one behind a send with deltas, whose states must be released (forget_deltas).
 SendResult send_properties(ChangelistState& state, const OwedVersions& position,
@@ -124,13 +124,13 @@ SendResult send_properties(ChangelistState& state, const OwedVersions& position,
         !scratch.deltas.empty() || !scratch.unchanged.empty()) {
         return send_any(state, position, owed, writer, context);
     }
-    PlainRow row;
-    if (!find_plain_row(state.layout(), owed.words().front(), row) ||
-        !write_plain_row(state, row, row.code(bit_count), writer)) {
+    PlainLeafRun leaves;
+    if (!find_plain_run(state.layout(), owed.words().front(), leaves) ||
+        !write_plain_run(state, leaves, leaves.code(bit_count), writer)) {
         return send_any(state, position, owed, writer, context);
     }
-    count_plain_values(state, row.begin_bit, row.end_bit, context);
-    context.counters.properties_sent += row.value_count();
+    count_plain_values(state, leaves.begin_bit, leaves.end_bit, context);
+    context.counters.properties_sent += leaves.value_count();
     reset_findings(scratch);
     return SendResult::Whole;
 }

@@ -111,17 +111,17 @@ void StructWriter::log_put_off() {
     if (!context_.scratch().told_put_off.insert(cmd_.property).second) {
         return;
     }
-    const std::string place = "net_serialize of \"" +
+    const std::string where = "net_serialize of \"" +
                               std::string(cmd_.property->struct_type->name()) +
                               "\" in property \"" + cmd_.property->name + "\" of \"" +
                               std::string(context_.layout().name()) + '"';
     log(LogLevel::Error,
         is_shared()
-            ? place +
+            ? where +
                   " answers false and is shared: all receivers get what it wrote, and none gets "
                   "more before it changes. Answer true, or take with_net_shared_serialization from "
                   "the struct, and ask NetArchive::receiver_has()"
-            : place +
+            : where +
                   " answers false and asked for no object: it is sent again in the next update, "
                   "and then ever more seldom, until it answers true. Ask "
                   "NetArchive::receiver_has() for the object that is missing, or set ok to false "

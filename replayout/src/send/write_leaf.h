@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// One leaf of an object or of an element out of the shadow, and rows of plain leaves, see
+// One leaf of an object or of an element out of the shadow, and runs of plain leaves, see
 // docs/wire_format.md, "Values".
 #pragma once
 
@@ -37,9 +37,10 @@ void write_leaf(WriteContext& context, const RepLayoutCmd& cmd, ConstShadowBuffe
     }
 }
 
-/// Leaves of the scope at `memory` from `begin` to `end`, which lie in one plain row.
-inline void write_row(const RepLayout& layout, const RepScope& scope, ConstShadowBuffer memory,
-                      RepHandle begin, RepHandle end, BitWriter& writer) noexcept {
+/// Leaves of the scope at `memory` from `begin` to `end`, which lie in one run of plain leaves.
+inline void write_plain_leaves(const RepLayout& layout, const RepScope& scope,
+                               ConstShadowBuffer memory, RepHandle begin, RepHandle end,
+                               BitWriter& writer) noexcept {
     const ShadowOffset first = layout.plain_leaf(scope, begin).shadow_begin;
     const ShadowOffset last = layout.plain_leaf(scope, RepHandle{end.value - 1}).shadow_end;
     writer.write_bytes({(memory + first).data(), last.value - first.value});

@@ -96,43 +96,43 @@ ChangelistState::ChangelistState(const RepLayout& layout, MemoryResource* resour
                                : update_from(0, object, package_map, counters);
 }
 
-// Of most that changes a row of words does, and all of these: in place. Flattened, as each call
+// Of most that changes a run of words does, and all of these: in place. Flattened, as each call
 // would show.
 [[gnu::noinline, gnu::flatten]] bool ChangelistState::update_words(const void* object,
                                                                    ReplicationCounters& counters) {
     const std::uint64_t due = due_.words().front();
     const auto begin = static_cast<std::uint32_t>(std::countr_zero(due));
-    const WordRow& row = layout_->word_row(begin);
+    const WordRun& words = layout_->word_run(begin);
     const std::uint64_t marked = due >> begin;
     const auto count = static_cast<std::uint32_t>(std::countr_one(marked));
-    const bool is_row = (marked & (marked + 1)) == 0 && count <= row.parent_count;
+    const bool is_run = (marked & (marked + 1)) == 0 && count <= words.parent_count;
     const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
-    if (is_row && detail::are_few_words(count) &&
-        previous_.change_few_words(RepHandle{row.handle}, count, row.shadow_offset,
-                                   (shadow_.buffer() + row.shadow_offset).data(),
-                                   (buffer + row.object_offset).data(), last_changed_.data(),
+    if (is_run && detail::are_few_words(count) &&
+        previous_.change_few_words(RepHandle{words.handle}, count, words.shadow_offset,
+                                   (shadow_.buffer() + words.shadow_offset).data(),
+                                   (buffer + words.object_offset).data(), last_changed_.data(),
                                    version_ + 1)) {
         end_word_marks();
-        note_words(marked << (row.handle - 1u), count, counters);
+        note_words(marked << (words.handle - 1u), count, counters);
         return true;
     }
-    return update_word_rows(object, counters);
+    return update_word_runs(object, counters);
 }
 
-[[gnu::noinline]] bool ChangelistState::update_word_rows(const void* object,
+[[gnu::noinline]] bool ChangelistState::update_word_runs(const void* object,
                                                          ReplicationCounters& counters) {
     const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
     std::uint64_t changed = 0;
     for (std::uint64_t left = due_.words().front(); left != 0;) {
         const auto begin = static_cast<std::uint32_t>(std::countr_zero(left));
-        const WordRow& row = layout_->word_row(begin);
+        const WordRun& words = layout_->word_run(begin);
         const auto marked = static_cast<std::uint32_t>(std::countr_one(left >> begin));
-        const std::uint32_t count = std::min(marked, std::uint32_t{row.parent_count});
-        changed |= previous_.change_words(RepHandle{row.handle}, count, row.shadow_offset,
-                                          (shadow_.buffer() + row.shadow_offset).data(),
-                                          (buffer + row.object_offset).data(), last_changed_.data(),
-                                          version_ + 1)
-                   << (row.handle - 1u);
+        const std::uint32_t count = std::min(marked, std::uint32_t{words.parent_count});
+        changed |= previous_.change_words(RepHandle{words.handle}, count, words.shadow_offset,
+                                          (shadow_.buffer() + words.shadow_offset).data(),
+                                          (buffer + words.object_offset).data(),
+                                          last_changed_.data(), version_ + 1)
+                   << (words.handle - 1u);
         left &= ~(detail::low_mask(count) << begin);
     }
     end_word_marks();
@@ -178,17 +178,17 @@ inline void ChangelistState::note_words(std::uint64_t changed, std::uint32_t cou
     return run != runs_end() && update_differing(run, 0, object, package_map, counters);
 }
 
-// Mostly that is a few words of one row, and nothing else: then it takes no look at the runs.
+// Mostly that is a few words of one run, and nothing else: then it takes no look at the runs.
 [[gnu::flatten]] bool ChangelistState::update_changed(const void* object, PackageMap& package_map,
                                                       ReplicationCounters& counters) {
     const ScanPlan* const plan = scanned().plan;
-    if (plan == nullptr || plan->word_row().count == 0 || is_marked_ ||
+    if (plan == nullptr || plan->word_run().count == 0 || is_marked_ ||
         has_unasked_references(package_map.binding_count())) {
         return update(object, package_map, counters);
     }
     ++counters.objects_compared;
     const ConstObjectBuffer buffer(static_cast<const std::byte*>(object));
-    const std::uint64_t changed = update_row(plan->word_row(), buffer);
+    const std::uint64_t changed = update_run(plan->word_run(), buffer);
     if (changed != 0 && plan->is_same(object, shadow_.buffer())) {
         note_words(changed, static_cast<std::uint32_t>(std::popcount(changed)), counters);
         return true;
@@ -203,11 +203,11 @@ inline void ChangelistState::note_words(std::uint64_t changed, std::uint32_t cou
     return changed != 0;
 }
 
-inline std::uint64_t ChangelistState::update_row(const ScanPlan::WordRow& row,
+inline std::uint64_t ChangelistState::update_run(const ScanPlan::WordRun& words,
                                                  ConstObjectBuffer object) {
-    const std::byte* const from = (object + row.object_offset).data();
-    std::byte* const to = (shadow_.buffer() + row.shadow_offset).data();
-    const std::uint64_t differing = detail::differing_words(from, to, row.count);
+    const std::byte* const from = (object + words.object_offset).data();
+    std::byte* const to = (shadow_.buffer() + words.shadow_offset).data();
+    const std::uint64_t differing = detail::differing_words(from, to, words.count);
     if (differing == 0) {
         return 0;
     }
@@ -217,13 +217,14 @@ inline std::uint64_t ChangelistState::update_row(const ScanPlan::WordRow& row,
     const std::uint32_t bytes = first * static_cast<std::uint32_t>(sizeof(std::uint32_t));
     const bool is_whole = (among & (among + 1)) == 0 && detail::are_few_words(count);
     if (!is_whole ||
-        !previous_.change_few_words(RepHandle{row.handle + first}, count,
-                                    ShadowOffset{row.shadow_offset.value + bytes}, to + bytes,
+        !previous_.change_few_words(RepHandle{words.handle + first}, count,
+                                    ShadowOffset{words.shadow_offset.value + bytes}, to + bytes,
                                     from + bytes, last_changed_.data(), version_ + 1)) {
-        (void)previous_.change_differing_words(RepHandle{row.handle}, row.count, row.shadow_offset,
-                                               to, from, last_changed_.data(), version_ + 1);
+        (void)previous_.change_differing_words(RepHandle{words.handle}, words.count,
+                                               words.shadow_offset, to, from, last_changed_.data(),
+                                               version_ + 1);
     }
-    return differing << (row.handle - 1);
+    return differing << (words.handle - 1);
 }
 
 inline const CompareRun* ChangelistState::find_differing(const CompareRun* run,

@@ -234,7 +234,7 @@ class KeyedArrayComparer {
     /// Elements of the longest row whose ranks ascend already keep theirs; those between take new
     /// ones. Returns whether any did.
     [[nodiscard]] bool give_ranks() {
-        find_longest_row();
+        find_longest_ascent();
         bool is_changed = false;
         std::uint32_t begin = 0;
         while (begin < kept_.count()) {
@@ -299,22 +299,23 @@ class KeyedArrayComparer {
 
     /// Patience sorting (Aldous and Diaconis, "Longest increasing subsequences", 1999), over the
     /// elements that have a rank.
-    void find_longest_row() {
+    void find_longest_ascent() {
         Vector<Step>& steps = kept_.scratch.steps;
-        Vector<std::uint32_t>& ends = kept_.scratch.row_ends;  // the least end of rows of a length
+        Vector<std::uint32_t>& ends =
+            kept_.scratch.ascent_ends;  // the least end of rows of a length
         clear_for(ends, kept_.count());
         for (std::uint32_t i = 0; i < kept_.count(); ++i) {
             if (steps[i].old_index == none) {
                 continue;
             }
-            const auto place = std::lower_bound(
+            const auto position = std::lower_bound(
                 ends.begin(), ends.end(), kept_.items[i].rank,
                 [&](std::uint32_t end, std::int32_t rank) { return kept_.items[end].rank < rank; });
-            steps[i].before = place == ends.begin() ? none : *(place - 1);
-            if (place == ends.end()) {
+            steps[i].before = position == ends.begin() ? none : *(position - 1);
+            if (position == ends.end()) {
                 ends.push_back(i);
             } else {
-                *place = i;
+                *position = i;
             }
         }
         for (std::uint32_t i = ends.empty() ? none : ends.back(); i != none; i = steps[i].before) {

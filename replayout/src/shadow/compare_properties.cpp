@@ -269,7 +269,7 @@ struct PlainRun {
 
 /// Leaves of any size, the first of which differs: those behind it that do change with it. Returns
 /// the handle behind them.
-[[nodiscard]] std::uint32_t update_row(const CompareContext& context, const PlainRun& run,
+[[nodiscard]] std::uint32_t update_run(const CompareContext& context, const PlainRun& run,
                                        std::uint32_t handle, ChangedLeaves& changed) {
     const std::uint32_t begin = run.begin_of(handle);
     std::uint32_t end = handle + 1;
@@ -281,7 +281,7 @@ struct PlainRun {
         ++end;
     }
     if (context.previous != nullptr) {
-        context.previous->change_row(RepHandle{handle}, RepHandle{end}, run.to + begin,
+        context.previous->change_run(RepHandle{handle}, RepHandle{end}, run.to + begin,
                                      run.from + begin, context.last_changed, context.version);
         changed.add_stamped(handle - 1, end - 1);
     } else {
@@ -307,7 +307,7 @@ void update_plain_run(const CompareContext& context, const PlainRun& run, Change
         }
         const bool are_words = context.previous != nullptr && run.leaf(handle).words_end > handle;
         handle = are_words ? update_words(context, run, handle, changed)
-                           : update_row(context, run, handle, changed);
+                           : update_run(context, run, handle, changed);
         if (handle == run.handle_end) {
             return;
         }
@@ -323,7 +323,7 @@ void update_run(const CompareContext& context, const RepScope& scope, const Comp
     const std::uint32_t handle = context.layout.cmd(run.cmd_start).relative_handle;
     const std::uint32_t handle_end = handle + (run.cmd_end.value - run.cmd_start.value);
     const PlainLeaf* const leaves = &context.layout.plain_leaf(scope, RepHandle{handle});
-    if (leaves->row_end >= handle_end) {
+    if (leaves->run_end >= handle_end) {
         update_plain_run(context, {handle, handle_end, leaves, from, to, run.size}, changed);
         return;
     }
@@ -455,9 +455,9 @@ bool compare_properties(CompareContext& context, ConstObjectBuffer object, Shado
             const std::uint32_t i = static_cast<std::uint32_t>(word << 6) + shift;
             const RepParentCmd& parent = layout.parents()[i];
             std::uint32_t end = i + 1;
-            if (parent.row_end > end && context.inactive == nullptr) {
+            if (parent.joined_end > end && context.inactive == nullptr) {
                 const auto marked = static_cast<std::uint32_t>(std::countr_one(left >> shift));
-                end = std::min(i + marked, parent.row_end);
+                end = std::min(i + marked, parent.joined_end);
                 update_run(context, layout.root(), run_of(layout, i, end), object, shadow, leaves);
             } else if (!is_inactive(context, parent)) {
                 update_differing(context, layout.root(), parent.run_start, parent.run_end, object,

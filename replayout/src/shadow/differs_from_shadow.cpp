@@ -86,7 +86,7 @@ struct LeafCompare {
         return false;
     }
     const auto* elements = static_cast<const std::byte*>(cmd.property->array.data(object.data()));
-    std::uint32_t place = 0;
+    std::uint32_t kept_index = 0;
     for (std::size_t i = 0; i < count; ++i) {
         const std::byte* from = elements + i * cmd.element_size;
         const std::uint64_t element_key = key_of_element(key, from);
@@ -94,7 +94,7 @@ struct LeafCompare {
             continue;
         }
         const std::uint32_t known = kept.find(element_key);
-        if (known == kept.count() || (key.order == ArrayOrder::Kept && known != place)) {
+        if (known == kept.count() || (key.order == ArrayOrder::Kept && known != kept_index)) {
             return true;
         }
         const ConstShadowBuffer to(kept.elements.elements +
@@ -103,9 +103,9 @@ struct LeafCompare {
                           ConstObjectBuffer(from), to)) {
             return true;
         }
-        ++place;
+        ++kept_index;
     }
-    return place != kept.count();
+    return kept_index != kept.count();
 }
 
 [[nodiscard]] bool leaf_differs(const LeafCompare& compare, CmdIndex index,

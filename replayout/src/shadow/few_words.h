@@ -69,19 +69,19 @@ inline bool ChangelistState::FewWords::change(ChangelistState& state,
     std::byte* const before = memory + shadow_offset_.value;
     std::byte* const starts = memory + starts_before_;
     const Version version = state.version_ + 1;
-    const detail::WordRows rows{from,
-                                to,
-                                before,
-                                before + value_step_,
-                                state.last_changed_.data() + first_,
-                                reinterpret_cast<Version*>(starts),
-                                reinterpret_cast<Version*>(starts + starts_step_),
-                                version};
+    const detail::WordArrays arrays{from,
+                                    to,
+                                    before,
+                                    before + value_step_,
+                                    state.last_changed_.data() + first_,
+                                    reinterpret_cast<Version*>(starts),
+                                    reinterpret_cast<Version*>(starts + starts_step_),
+                                    version};
     // All is read before anything is written, so what is in both is written twice as the same.
-    const detail::KnownWords<Words> first_known(rows, 0);
-    const detail::KnownWords<Words> last_known(rows, last);
-    const std::uint64_t first_back = detail::change_all(rows, 0, first_words, first_known);
-    const std::uint64_t last_back = detail::change_all(rows, last, last_words, last_known);
+    const detail::KnownWords<Words> first_known(arrays, 0);
+    const detail::KnownWords<Words> last_known(arrays, last);
+    const std::uint64_t first_back = detail::change_all(arrays, 0, first_words, first_known);
+    const std::uint64_t last_back = detail::change_all(arrays, last, last_words, last_known);
     auto& returned = *reinterpret_cast<std::uint64_t*>(memory + returned_);
     returned = (returned & ~handles_) | (first_back | last_back << last) << first_;
     state.version_ = version;

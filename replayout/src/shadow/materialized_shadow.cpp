@@ -44,9 +44,9 @@ class BlockDecoder {
                        std::size_t stride_bytes) {
         for (std::uint32_t bit = handles.next(0); bit < handles.bit_count() && !reader_.failed();
              bit = handles.next(bit + 1)) {
-            const ShadowBuffer place(first + bit / scope.handle_count * stride_bytes);
+            const ShadowBuffer element(first + bit / scope.handle_count * stride_bytes);
             const CmdIndex index = layout_.cmd_of(scope, RepHandle{bit % scope.handle_count + 1});
-            decode_value(index, place + layout_.cmd(index).shadow_offset);
+            decode_value(index, element + layout_.cmd(index).shadow_offset);
         }
     }
 
@@ -257,20 +257,20 @@ class BlockDecoder {
     void decode_keyed_element(CmdIndex index, ShadowKeyedArray& array, std::uint64_t key) {
         const RepLayoutCmd& cmd = layout_.cmd(index);
         const RepScope& element = layout_.element_scope(index);
-        const std::uint32_t place = find_element(array, key);
-        if (place == array.count()) {
-            memory_.resize_array(cmd, element, array.elements, place + 1);
+        const std::uint32_t found = find_element(array, key);
+        if (found == array.count()) {
+            memory_.resize_array(cmd, element, array.elements, found + 1);
             array.items.push_back({key, 0, 0, 0, 0});
         }
         if (cmd.property->array_key.order == ArrayOrder::Kept && reader_.read_bool()) {
             const auto bits = static_cast<std::uint32_t>(reader_.read_packed_uint());
             const std::uint32_t sign = (bits & 1) != 0 ? 0xFFFF'FFFFu : 0;
-            array.items[place].rank = static_cast<std::int32_t>((bits >> 1) ^ sign);
+            array.items[found].rank = static_cast<std::int32_t>((bits >> 1) ^ sign);
         }
         ChangeMask leaves(resource_);
         read_change_mask(reader_, leaves, element.handle_count, EmptySet::Possible);
         decode_values(element, leaves,
-                      array.elements.elements + std::size_t{place} * element.shadow_size, 0);
+                      array.elements.elements + std::size_t{found} * element.shadow_size, 0);
     }
 
     const RepLayout& layout_;

@@ -20,41 +20,40 @@ namespace replayout {
 
 namespace {
 
-template <typename Places, typename Visitor>
-void for_each_place(const Places& places, Visitor visit) {
-    for (const auto& place : places) {
-        visit(place);
+template <typename List, typename Visitor>
+void for_each_of(const List& list, Visitor visit) {
+    for (const auto& each : list) {
+        visit(each);
     }
 }
 /// Of a few without a loop, which for so few would cost as much again.
-template <typename Place, std::size_t Count, typename Visitor>
-void for_each_place(const std::array<Place, Count>& places, Visitor visit) {
+template <typename Item, std::size_t Count, typename Visitor>
+void for_each_of(const std::array<Item, Count>& list, Visitor visit) {
     [&]<std::size_t... Indices>(std::index_sequence<Indices...>) {
-        (visit(places[Indices]), ...);
+        (visit(list[Indices]), ...);
     }
     (std::make_index_sequence<Count>());
 }
 
-template <typename Places>
-[[nodiscard]] detail::VectorChunk difference_of_chunks(const Places& places,
-                                                       const std::byte* object,
+template <typename List>
+[[nodiscard]] detail::VectorChunk difference_of_chunks(const List& list, const std::byte* object,
                                                        const std::byte* shadow) noexcept {
     detail::VectorChunk difference{};
-    for_each_place(places, [&](const auto& place) {
-        difference.add(detail::VectorChunk::difference(object + place.object_offset,
-                                                       shadow + place.shadow_offset));
+    for_each_of(list, [&](const auto& at) {
+        difference.add(
+            detail::VectorChunk::difference(object + at.object_offset, shadow + at.shadow_offset));
     });
     return difference;
 }
 
 /// Not zero: some word differs.
-template <typename Word, typename Places>
-[[nodiscard]] std::uint64_t difference_of_words(const Places& places, const std::byte* object,
+template <typename Word, typename List>
+[[nodiscard]] std::uint64_t difference_of_words(const List& list, const std::byte* object,
                                                 const std::byte* shadow) noexcept {
     std::uint64_t difference = 0;
-    for_each_place(places, [&](const auto& place) {
-        difference |= std::uint64_t{load_native<Word>(object + place.object_offset)} ^
-                      load_native<Word>(shadow + place.shadow_offset);
+    for_each_of(list, [&](const auto& at) {
+        difference |= std::uint64_t{load_native<Word>(object + at.object_offset)} ^
+                      load_native<Word>(shadow + at.shadow_offset);
     });
     return difference;
 }
@@ -98,7 +97,7 @@ ScanPlan::ScanPlan(MemoryResource* resource)
       texts_(resource),
       leaves_(resource),
       longs_(resource),
-      reference_rows_(resource),
+      reference_runs_(resource),
       bytes_(resource),
       bits_(resource) {}
 
@@ -110,10 +109,10 @@ void ScanPlan::assign(const RepLayout& layout) {
         add(run, layout);
     }
     if (longs_.size() > short_longs_.size()) {
-        find_reference_rows();
+        find_reference_runs();
     }
     find_short_form();
-    has_small_ = !reference_rows_.empty() ||
+    has_small_ = !reference_runs_.empty() ||
                  (!longs_.empty() && short_longs_form_ == ShortLongs::None) ||
                  (!bytes_.empty() && !has_short_bytes_) || !bits_.empty();
     shadow_last_.value = root.shadow_size > 0 ? root.shadow_size - 1 : 0;
@@ -127,21 +126,21 @@ void ScanPlan::add(const CompareRun& run, const RepLayout& layout) {
         return;  // stands before a group, of which nothing is asked while all is the same
     }
     const RepLayoutCmd& cmd = layout.cmd(run.cmd_start);
-    const Place place{run.object_offset.value, run.shadow_offset.value};
+    const Offsets at{run.object_offset.value, run.shadow_offset.value};
     const std::uint32_t size = run.size != 0 ? run.size : cmd.element_size;
-    object_begin_ = std::min(object_begin_, place.object_offset);
-    object_last_ = std::max(object_last_, place.object_offset + size - 1);
+    object_begin_ = std::min(object_begin_, at.object_offset);
+    object_last_ = std::max(object_last_, at.object_offset + size - 1);
     if (run.size != 0) {
-        add_bytes(place, run.size);
-        find_word_row(run, layout);
+        add_bytes(at, run.size);
+        find_word_run(run, layout);
     } else if (cmd.type == RepLayoutCmdType::BitBool) {
-        bits_.push_back({place, cmd.property->bit_mask});
+        bits_.push_back({at, cmd.property->bit_mask});
     } else if (cmd.type == RepLayoutCmdType::String) {
         const StringOps& ops = cmd.property->string;
-        texts_.push_back({place, ops.is_std_string ? nullptr : &ops});
+        texts_.push_back({at, ops.is_std_string ? nullptr : &ops});
     } else if (cmd.type == RepLayoutCmdType::Object && cmd.property->reference.is_plain) {
         static_assert(offsetof(ShadowReference, object) == 0);
-        longs_.push_back(place);
+        longs_.push_back(at);
     } else {
         const bool can_scan =
             cmd.type != RepLayoutCmdType::KeyedArray && !is_sent_within(layout, cmd);
@@ -150,7 +149,7 @@ void ScanPlan::add(const CompareRun& run, const RepLayout& layout) {
     }
 }
 
-void ScanPlan::find_word_row(const CompareRun& run, const RepLayout& layout) {
+void ScanPlan::find_word_run(const CompareRun& run, const RepLayout& layout) {
     const std::uint32_t handle = layout.cmd(run.cmd_start).relative_handle;
     const RepGroup* const group = layout.find_group(layout.root(), RepHandle{handle});
     if (group != nullptr && group->may_exceed_limits) {
@@ -159,8 +158,8 @@ void ScanPlan::find_word_row(const CompareRun& run, const RepLayout& layout) {
     const std::uint32_t words_end = layout.plain_leaf(layout.root(), RepHandle{handle}).words_end;
     const std::uint32_t run_count = run.cmd_end.value - run.cmd_start.value;
     const std::uint32_t count = std::min(words_end - handle, run_count);
-    if (word_row_.count == 0 && count >= 4 && layout.handle_count() <= 64) {
-        word_row_ = {run.object_offset, run.shadow_offset, handle, count};
+    if (word_run_.count == 0 && count >= 4 && layout.handle_count() <= 64) {
+        word_run_ = {run.object_offset, run.shadow_offset, handle, count};
     }
 }
 
@@ -183,21 +182,21 @@ void ScanPlan::find_short_form() {
         short_bytes_.fill(bytes_.back());
         std::copy(bytes_.begin(), bytes_.end(), short_bytes_.begin());
     }
-    const auto step = [](Place place) { return place.object_offset - place.shadow_offset; };
+    const auto step = [](Offsets at) { return at.object_offset - at.shadow_offset; };
     const bool is_one_run =
         is_short_ && std::all_of(chunks_.begin(), chunks_.end(),
-                                 [&](Place place) { return step(place) == step(chunks_.front()); });
+                                 [&](Offsets at) { return step(at) == step(chunks_.front()); });
     const bool has_simple_texts =
         texts_.empty() || (texts_.size() == 1 && texts_.front().ops == nullptr);
-    is_simple_ = is_one_run && longs_.empty() && reference_rows_.empty() && bytes_.empty() &&
+    is_simple_ = is_one_run && longs_.empty() && reference_runs_.empty() && bytes_.empty() &&
                  bits_.empty() && leaves_.empty() && has_simple_texts;
 }
 
-void ScanPlan::find_reference_rows() {
+void ScanPlan::find_reference_runs() {
     constexpr std::ptrdiff_t count_min = 4;
-    const auto is_next = [](Place place, Place next) {
-        return next.object_offset == place.object_offset + sizeof(ObjectHandle) &&
-               next.shadow_offset == place.shadow_offset + sizeof(ShadowReference);
+    const auto is_next = [](Offsets at, Offsets next) {
+        return next.object_offset == at.object_offset + sizeof(ObjectHandle) &&
+               next.shadow_offset == at.shadow_offset + sizeof(ShadowReference);
     };
     auto kept_end = longs_.begin();
     for (auto begin = longs_.begin(); begin != longs_.end();) {
@@ -206,7 +205,7 @@ void ScanPlan::find_reference_rows() {
             ++end;
         }
         if (end - begin >= count_min) {
-            reference_rows_.push_back({*begin, static_cast<std::uint32_t>(end - begin)});
+            reference_runs_.push_back({*begin, static_cast<std::uint32_t>(end - begin)});
         } else {
             kept_end = std::copy(begin, end, kept_end);
         }
@@ -215,11 +214,11 @@ void ScanPlan::find_reference_rows() {
     longs_.erase(kept_end, longs_.end());
 }
 
-void ScanPlan::add_bytes(Place begin, std::uint32_t size) {
-    const auto add_all = [&](std::pmr::vector<Place>& places, std::uint32_t step) {
+void ScanPlan::add_bytes(Offsets begin, std::uint32_t size) {
+    const auto add_all = [&](std::pmr::vector<Offsets>& list, std::uint32_t step) {
         for (std::uint32_t offset = 0; offset < size; offset += step) {
             const std::uint32_t at = std::min(offset, size - step);  // the last over those before
-            places.push_back({begin.object_offset + at, begin.shadow_offset + at});
+            list.push_back({begin.object_offset + at, begin.shadow_offset + at});
         }
     };
     if (size >= chunk_bytes) {
@@ -235,12 +234,12 @@ void ScanPlan::add_bytes(Place begin, std::uint32_t size) {
 
 inline bool ScanPlan::is_same_text(const Text& text, const std::byte* object,
                                    ConstShadowBuffer shadow) const noexcept {
-    const std::byte* const value = object + text.place.object_offset;
+    const std::byte* const value = object + text.at.object_offset;
     const std::string_view now =
         text.ops == nullptr
             ? std::string_view(*std::launder(reinterpret_cast<const std::string*>(value)))
             : text.ops->view(value, text.ops->context);
-    const auto& kept = shadow_value<PmrString>(shadow + ShadowOffset{text.place.shadow_offset});
+    const auto& kept = shadow_value<PmrString>(shadow + ShadowOffset{text.at.shadow_offset});
     if (now.size() != kept.size()) {
         return false;
     }
@@ -255,14 +254,14 @@ std::uint64_t ScanPlan::difference_of_small(const std::byte* object,
                                             const std::byte* shadow) const noexcept {
     std::uint64_t difference = difference_of_words<std::uint64_t>(longs_, object, shadow) |
                                difference_of_words<std::uint8_t>(bytes_, object, shadow);
-    for (const ReferenceRow& row : reference_rows_) {
-        difference |= difference_of_references(object + row.begin.object_offset,
-                                               shadow + row.begin.shadow_offset, row.count);
+    for (const ReferenceRun& words : reference_runs_) {
+        difference |= difference_of_references(object + words.begin.object_offset,
+                                               shadow + words.begin.shadow_offset, words.count);
     }
     for (const Bit& bit : bits_) {
-        const auto byte = std::to_integer<std::uint8_t>(object[bit.place.object_offset]);
+        const auto byte = std::to_integer<std::uint8_t>(object[bit.at.object_offset]);
         const std::uint64_t value = (byte & bit.mask) != 0 ? 1 : 0;
-        difference |= value ^ std::to_integer<std::uint8_t>(shadow[bit.place.shadow_offset]);
+        difference |= value ^ std::to_integer<std::uint8_t>(shadow[bit.at.shadow_offset]);
     }
     return difference;
 }
@@ -339,8 +338,8 @@ bool ScanPlan::is_same(const void* object, ConstShadowBuffer shadow) const noexc
 [[gnu::noinline, gnu::flatten]] std::uint64_t ScanPlan::find_simple(
     const ScannedObject* scanned, const void* const* objects, std::uint64_t bits,
     Findings& findings) const noexcept {
-    const std::array<Place, 4> chunks = short_chunks_;
-    const std::array<Place, 2> words = short_words_;
+    const std::array<Offsets, 4> chunks = short_chunks_;
+    const std::array<Offsets, 2> words = short_words_;
     const std::size_t second = chunks[1].object_offset - chunks[0].object_offset;
     const std::size_t third = chunks[2].object_offset - chunks[0].object_offset;
     const std::size_t fourth = chunks[3].object_offset - chunks[0].object_offset;

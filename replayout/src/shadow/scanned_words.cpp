@@ -6,12 +6,12 @@
 
 namespace replayout {
 
-void ChangelistState::ScannedWords::find_row(const RepLayout& layout) {
+void ChangelistState::ScannedWords::find_word_run(const RepLayout& layout) {
     layout_ = &layout;
-    row_ = {};
+    word_run_ = {};
     differing_ = 0;
     const ScanPlan* const plan = layout.scan_plan();
-    if (plan == nullptr || plan->word_row().count == 0) {
+    if (plan == nullptr || plan->word_run().count == 0) {
         return;
     }
     const RepScope& root = layout.root();
@@ -19,9 +19,9 @@ void ChangelistState::ScannedWords::find_row(const RepLayout& layout) {
     const auto is_long = [](const CompareRun& run) { return run.size >= ScanPlan::chunk_bytes; };
     const auto run = std::find_if(runs.begin(), runs.end(), is_long);
     if (run != runs.end() && std::find_if(run + 1, runs.end(), is_long) == runs.end() &&
-        run->object_offset.value == plan->word_row().object_offset.value) {
-        row_ = plan->word_row();
-        rest_bytes_ = run->size - row_.count * static_cast<std::uint32_t>(detail::word_bytes);
+        run->object_offset.value == plan->word_run().object_offset.value) {
+        word_run_ = plan->word_run();
+        rest_bytes_ = run->size - word_run_.count * static_cast<std::uint32_t>(detail::word_bytes);
     }
 }
 
@@ -38,8 +38,9 @@ bool ChangelistState::ScannedWords::find_words(const ChangelistState& state,
         !detail::are_few_words(static_cast<std::uint32_t>(std::bit_width(among)))) {
         return false;
     }
-    words_.begin(state, ObjectOffset{row_.object_offset.value + offset},
-                 ShadowOffset{row_.shadow_offset.value + offset}, differing << (row_.handle - 1));
+    words_.begin(state, ObjectOffset{word_run_.object_offset.value + offset},
+                 ShadowOffset{word_run_.shadow_offset.value + offset},
+                 differing << (word_run_.handle - 1));
     differing_ = differing;
     return true;
 }

@@ -296,10 +296,10 @@ TEST_CASE(
     const std::uint64_t before = game.transport().sent_bytes;
     detail::CollectionsWanted wanted;
     const std::uint64_t calls = game.client(late).driver().stats().calls_run;
-    wanted.places.push_back({game.on_client(late, chest), 0, 1});
-    wanted.places.push_back({game.on_client(late, chest), 0, 200});
-    wanted.places.push_back({game.on_client(late, chest), 77, 1});
-    wanted.places.push_back({nullptr, 0, 1});
+    wanted.paths.push_back({game.on_client(late, chest), 0, 1});
+    wanted.paths.push_back({game.on_client(late, chest), 0, 200});
+    wanted.paths.push_back({game.on_client(late, chest), 77, 1});
+    wanted.paths.push_back({nullptr, 0, 1});
     for (int i = 0; i < 50; ++i) {  // a second
         (void)game.client(late).driver().call_function(channel_of(game, late),
                                                        "0.collections_wanted", &wanted);

@@ -42,7 +42,7 @@ struct Run {
         run.end_bundle(0, 0);
         changes.finish();
         if (order == RunOrder::Mixed && changes.has_any()) {
-            run.find_places(changes);
+            run.find_positions(changes);
         }
     }
 

@@ -92,7 +92,7 @@ struct Outcomes {
 /// it was, and is given the next.
 class AttackedEnd {
   public:
-    AttackedEnd(Side side, RecordedPlace place) : side_(side), place_(place) {}
+    AttackedEnd(Side side, RecordedDatagram at) : side_(side), datagram_(at) {}
     ~AttackedEnd() { finish(); }
     AttackedEnd(const AttackedEnd&) = delete;
     AttackedEnd& operator=(const AttackedEnd&) = delete;
@@ -100,7 +100,7 @@ class AttackedEnd {
     void give(std::span<const std::byte> datagram) {
         if (end_ == nullptr) {
             end_ = std::make_unique<PlayedEnd>(side_);
-            end_->play_until(place_);
+            end_->play_until(datagram_);
         }
         Witness witness(side_, *end_);
         end_->take(datagram);
@@ -120,14 +120,14 @@ class AttackedEnd {
     // later.
     void finish() {
         if (end_ != nullptr) {
-            end_->play_rest(place_);
+            end_->play_rest(datagram_);
             CHECK(end_->gives_back_memory());
             end_.reset();
         }
     }
 
     Side side_;
-    RecordedPlace place_;
+    RecordedDatagram datagram_;
     std::unique_ptr<PlayedEnd> end_;
 };
 
@@ -154,15 +154,15 @@ class AttackedEnd {
 }
 
 /// The first `count` of each kind.
-[[nodiscard]] std::vector<RecordedPlace> places_by_kind(const RecordedEnd& end, int count) {
+[[nodiscard]] std::vector<RecordedDatagram> datagrams_by_kind(const RecordedEnd& end, int count) {
     std::map<std::string, int> seen;
-    std::vector<RecordedPlace> places;
-    for (const RecordedPlace place : places_of(end)) {
-        if (seen[kind_of(datagram_at(end, place))]++ < count) {
-            places.push_back(place);
+    std::vector<RecordedDatagram> datagrams;
+    for (const RecordedDatagram at : datagrams_of(end)) {
+        if (seen[kind_of(datagram_at(end, at))]++ < count) {
+            datagrams.push_back(at);
         }
     }
-    return places;
+    return datagrams;
 }
 
 constexpr Side both_sides[] = {Side::Client, Side::Server};
@@ -176,8 +176,8 @@ constexpr Side both_sides[] = {Side::Client, Side::Server};
 TEST_CASE("Hostile: the record holds every kind of packet, and plays to its end",
           "[netdriver][hostile]") {
     std::vector<std::string> kinds;
-    for (const RecordedPlace place : places_of(record_of(Side::Client))) {
-        kinds.push_back(kind_of(datagram_at(record_of(Side::Client), place)));
+    for (const RecordedDatagram at : datagrams_of(record_of(Side::Client))) {
+        kinds.push_back(kind_of(datagram_at(record_of(Side::Client), at)));
     }
     for (const char* const kind :
          {"control", "open", "close", "first part", "last part", "block", "block with length"}) {
@@ -201,10 +201,10 @@ TEST_CASE("Hostile: the record holds every kind of packet, and plays to its end"
 TEST_CASE("Hostile: a datagram cut anywhere is dropped or ends the connection",
           "[netdriver][hostile]") {
     for (const Side side : both_sides) {
-        for (const RecordedPlace place : places_of(record_of(side))) {
-            INFO(name_of(side) << " tick " << place.tick << " datagram " << place.datagram);
-            const std::span<const std::byte> whole = datagram_at(record_of(side), place);
-            AttackedEnd stage(side, place);
+        for (const RecordedDatagram at : datagrams_of(record_of(side))) {
+            INFO(name_of(side) << " tick " << at.tick << " datagram " << at.datagram);
+            const std::span<const std::byte> whole = datagram_at(record_of(side), at);
+            AttackedEnd stage(side, at);
             for (std::size_t size = 0; size < whole.size(); ++size) {
                 INFO("size " << size);
                 stage.give(whole.first(size));
@@ -217,10 +217,10 @@ TEST_CASE("Hostile: a datagram cut anywhere is dropped or ends the connection",
 TEST_CASE("Hostile: a datagram with a flipped bit is dropped, taken or ends the connection",
           "[netdriver][hostile]") {
     for (const Side side : both_sides) {
-        for (const RecordedPlace place : places_by_kind(record_of(side), 4)) {
-            INFO(name_of(side) << " tick " << place.tick << " datagram " << place.datagram);
-            const Bytes& whole = datagram_at(record_of(side), place);
-            AttackedEnd stage(side, place);
+        for (const RecordedDatagram at : datagrams_by_kind(record_of(side), 4)) {
+            INFO(name_of(side) << " tick " << at.tick << " datagram " << at.datagram);
+            const Bytes& whole = datagram_at(record_of(side), at);
+            AttackedEnd stage(side, at);
             for (std::size_t bit = 0; bit < whole.size() * 8; ++bit) {
                 INFO("bit " << bit);
                 Bytes datagram = whole;
@@ -236,10 +236,10 @@ TEST_CASE("Hostile: a byte of any value anywhere is dropped, taken or ends the c
           "[netdriver][hostile]") {
     constexpr unsigned values[] = {0x00, 0x01, 0x7F, 0x80, 0xFE, 0xFF};
     for (const Side side : both_sides) {
-        for (const RecordedPlace place : places_by_kind(record_of(side), 1)) {
-            INFO(name_of(side) << " tick " << place.tick << " datagram " << place.datagram);
-            const Bytes& whole = datagram_at(record_of(side), place);
-            AttackedEnd stage(side, place);
+        for (const RecordedDatagram at : datagrams_by_kind(record_of(side), 1)) {
+            INFO(name_of(side) << " tick " << at.tick << " datagram " << at.datagram);
+            const Bytes& whole = datagram_at(record_of(side), at);
+            AttackedEnd stage(side, at);
             for (std::size_t offset = 7; offset < whole.size(); ++offset) {
                 for (const unsigned value : values) {
                     INFO("byte " << offset << " is " << value);
@@ -257,15 +257,15 @@ TEST_CASE("Hostile: two datagrams spliced are dropped, taken or end the connecti
     SeededRandom random(run_seed());
     for (const Side side : both_sides) {
         const RecordedEnd& record = record_of(side);
-        const std::vector<RecordedPlace> places = places_of(record);
-        for (const RecordedPlace place : places) {
-            INFO(name_of(side) << " tick " << place.tick << " datagram " << place.datagram);
-            const Bytes& head = datagram_at(record, place);
-            AttackedEnd stage(side, place);
+        const std::vector<RecordedDatagram> datagrams = datagrams_of(record);
+        for (const RecordedDatagram at : datagrams) {
+            INFO(name_of(side) << " tick " << at.tick << " datagram " << at.datagram);
+            const Bytes& head = datagram_at(record, at);
+            AttackedEnd stage(side, at);
             for (int round = 0; round < 60; ++round) {
                 INFO("round " << round);
                 const Bytes& tail = datagram_at(
-                    record, places[random.below(static_cast<std::uint32_t>(places.size()))]);
+                    record, datagrams[random.below(static_cast<std::uint32_t>(datagrams.size()))]);
                 const std::size_t cut = random.below(static_cast<std::uint32_t>(head.size() + 1));
                 const std::size_t from = random.below(static_cast<std::uint32_t>(tail.size() + 1));
                 Bytes datagram(head.begin(), head.begin() + static_cast<std::ptrdiff_t>(cut));
@@ -281,13 +281,13 @@ TEST_CASE("Hostile: random bytes, with a right header and without", "[netdriver]
     SeededRandom random(run_seed());
     for (const Side side : both_sides) {
         const RecordedEnd& record = record_of(side);
-        for (const RecordedPlace place : places_by_kind(record, 2)) {
-            INFO(name_of(side) << " tick " << place.tick << " datagram " << place.datagram);
-            AttackedEnd stage(side, place);
+        for (const RecordedDatagram at : datagrams_by_kind(record, 2)) {
+            INFO(name_of(side) << " tick " << at.tick << " datagram " << at.datagram);
+            AttackedEnd stage(side, at);
             for (int round = 0; round < 150; ++round) {
                 INFO("round " << round);
                 PacketHeader header;
-                const Bytes& whole = datagram_at(record, place);
+                const Bytes& whole = datagram_at(record, at);
                 const std::size_t header_bytes = read_packet_header(whole, header);
                 const std::size_t kept = round % 3 == 0 ? 0 : header_bytes;
                 Bytes datagram(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(kept));
@@ -306,19 +306,20 @@ TEST_CASE("Hostile: random bytes, with a right header and without", "[netdriver]
 TEST_CASE("Hostile: datagrams that were taken before are dropped", "[netdriver][hostile]") {
     for (const Side side : both_sides) {
         const RecordedEnd& record = record_of(side);
-        std::vector<RecordedPlace> places = places_of(record);
-        const auto is_late = [](RecordedPlace place) { return place.tick >= 30; };
-        places.erase(std::find_if(places.begin(), places.end(), is_late), places.end());
+        std::vector<RecordedDatagram> datagrams = datagrams_of(record);
+        const auto is_late = [](RecordedDatagram at) { return at.tick >= 30; };
+        datagrams.erase(std::find_if(datagrams.begin(), datagrams.end(), is_late), datagrams.end());
         PlayedEnd end(side);
-        end.play_until(places.back());
+        end.play_until(datagrams.back());
         REQUIRE(end.is_open());
         const NetStats before = end.driver().stats();
         const std::string text = end.world_text();
-        for (std::size_t i = 0; i + 1 < places.size(); ++i) {
+        for (std::size_t i = 0; i + 1 < datagrams.size(); ++i) {
             INFO(name_of(side) << " datagram " << i);
-            end.take(datagram_at(record, places[i]));
+            end.take(datagram_at(record, datagrams[i]));
         }
-        CHECK(end.driver().stats().packets_dropped == before.packets_dropped + places.size() - 1);
+        CHECK(end.driver().stats().packets_dropped ==
+              before.packets_dropped + datagrams.size() - 1);
         CHECK(end.driver().stats().packets_received == before.packets_received);
         CHECK(end.world_text() == text);
         CHECK(end.is_open());
@@ -329,17 +330,17 @@ TEST_CASE("Hostile: datagrams in another order do no harm", "[netdriver][hostile
     SeededRandom random(run_seed());
     for (const Side side : both_sides) {
         const RecordedEnd& record = record_of(side);
-        const std::vector<RecordedPlace> places = places_of(record);
+        const std::vector<RecordedDatagram> datagrams = datagrams_of(record);
         for (int round = 0; round < 40; ++round) {
             INFO(name_of(side) << " round " << round);
-            const RecordedPlace start = places[places.size() / 3];
+            const RecordedDatagram start = datagrams[datagrams.size() / 3];
             PlayedEnd end(side);
             end.play_until(start);
             for (int i = 0; i < 60; ++i) {
-                const RecordedPlace place =
-                    places[random.below(static_cast<std::uint32_t>(places.size()))];
+                const RecordedDatagram at =
+                    datagrams[random.below(static_cast<std::uint32_t>(datagrams.size()))];
                 Witness witness(side, end);
-                end.take(datagram_at(record, place));
+                end.take(datagram_at(record, at));
                 witness.testify();
             }
             end.play_rest(start);
@@ -351,15 +352,15 @@ TEST_CASE("Hostile: datagrams in another order do no harm", "[netdriver][hostile
 TEST_CASE("Hostile: datagrams of another session are dropped", "[netdriver][hostile]") {
     for (const Side side : both_sides) {
         const RecordedEnd& record = record_of(side);
-        for (const RecordedPlace place : places_of(record)) {
-            INFO(name_of(side) << " tick " << place.tick << " datagram " << place.datagram);
+        for (const RecordedDatagram at : datagrams_of(record)) {
+            INFO(name_of(side) << " tick " << at.tick << " datagram " << at.datagram);
             // A hello with another session is a restart of the client, not a stray packet.
-            if (kind_of(datagram_at(record, place)).find("control") != std::string::npos) {
+            if (kind_of(datagram_at(record, at)).find("control") != std::string::npos) {
                 continue;
             }
-            AttackedEnd stage(side, place);
+            AttackedEnd stage(side, at);
             for (std::size_t bit = 0; bit < 16; ++bit) {
-                Bytes datagram = datagram_at(record, place);
+                Bytes datagram = datagram_at(record, at);
                 flip_bit(datagram, bit);
                 stage.give(datagram);
             }
@@ -372,13 +373,13 @@ TEST_CASE("Hostile: an ack of a packet that was never sent ends the connection",
           "[netdriver][hostile]") {
     for (const Side side : both_sides) {
         const RecordedEnd& record = record_of(side);
-        for (const RecordedPlace place : places_of(record)) {
-            INFO(name_of(side) << " tick " << place.tick << " datagram " << place.datagram);
+        for (const RecordedDatagram at : datagrams_of(record)) {
+            INFO(name_of(side) << " tick " << at.tick << " datagram " << at.datagram);
             PacketHeader header;
-            const Bytes& whole = datagram_at(record, place);
+            const Bytes& whole = datagram_at(record, at);
             const std::size_t header_bytes = read_packet_header(whole, header);
             PlayedEnd model(side);
-            model.play_until(place);
+            model.play_until(at);
             if (!model.is_open() || model.driver().stats().packets_sent == 0) {
                 continue;
             }
@@ -386,7 +387,7 @@ TEST_CASE("Hostile: an ack of a packet that was never sent ends the connection",
             // To a client that has heard nothing yet it says that the session is another's.
             const bool is_first =
                 side == Side::Client && model.driver().stats().packets_received == 0;
-            AttackedEnd stage(side, place);
+            AttackedEnd stage(side, at);
             for (const unsigned ahead : {1u, 2u, 255u, 30'000u}) {
                 header.ack = static_cast<std::uint16_t>(sent + ahead);
                 std::array<std::byte, packet_header_bytes_max> bytes;

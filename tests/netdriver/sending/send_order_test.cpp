@@ -29,8 +29,8 @@ class Flood {
     explicit Flood(std::size_t count)
         : pairs(count),
           candidates_(&memory),
-          placed_(&memory),
-          order(candidates_, placed_, &memory),
+          ordered_(&memory),
+          order(candidates_, ordered_, &memory),
           wanted_(&memory),
           owed_(&memory) {
         for (std::uint32_t index = 0; index < count; ++index) {
@@ -87,7 +87,7 @@ class Flood {
     }
 
     SendOrder::Candidates candidates_;
-    BitRow placed_;
+    BitRow ordered_;
 
   public:
     SendOrder order;
@@ -313,8 +313,8 @@ namespace {
 struct Owing {
     CountingResource memory;
     SendOrder::Candidates candidates{&memory};
-    BitRow placed{&memory};
-    SendOrder order{candidates, placed, &memory};
+    BitRow ordered{&memory};
+    SendOrder order{candidates, ordered, &memory};
     BitRow owed{&memory};
     std::vector<SendOrder::Arrival> arrivals;  // by index
 
@@ -394,7 +394,7 @@ TEST_CASE("SendOrder: who becomes a candidate of another kind goes by what it is
     owing.begin(1);
     owing.order.end();
     owing.arrivals[2].kind = Kind::Unfinished;
-    owing.placed.erase(ObjectIndex{2});
+    owing.ordered.erase(ObjectIndex{2});
     owing.begin(2);
     CHECK(owing.take_and_send() == 2);
     CHECK(owing.take_and_send() == 0);
@@ -415,7 +415,7 @@ TEST_CASE("SendOrder: what a call opened in the flush in which it waited is new 
         owing.order.hold_back(candidate, Kind::New);
     }
     owing.arrivals[0].kind = Kind::Shown;
-    owing.placed.erase(ObjectIndex{0});
+    owing.ordered.erase(ObjectIndex{0});
     owing.order.end([&](ObjectIndex index) { return owing.arrivals[value_of(index)].kind; });
     CHECK_FALSE(owing.order.is_missed(ObjectIndex{0}));
     CHECK(owing.order.is_missed(ObjectIndex{1}));
@@ -510,7 +510,7 @@ struct Turns {
             room -= size;
             (candidate.kind == SendOrder::Kind::New ? new_bytes : shown_bytes) += size;
             if (candidate.kind == SendOrder::Kind::New) {
-                owing.placed.erase(candidate.index);
+                owing.ordered.erase(candidate.index);
                 owing.arrivals[index].kind = SendOrder::Kind::Shown;
             }
         }

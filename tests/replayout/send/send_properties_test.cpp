@@ -128,7 +128,7 @@ TEST_CASE("send_properties: bytes are the same with and without sharing, for eve
 
 /// Properties of all plain widths in turn; every ninth is a bool, which no row goes through.
 template <std::uint32_t count>
-Result<const Type*> build_row(TypeRegistry& registry) {
+Result<const Type*> build_run(TypeRegistry& registry) {
     constexpr std::array<PropertyKind, 9> kinds{
         PropertyKind::Int32,  PropertyKind::UInt8,  PropertyKind::UInt16,
         PropertyKind::Double, PropertyKind::Float,  PropertyKind::Vector,
@@ -163,12 +163,12 @@ WrittenRow write_row(BlockSender& sender, const ChangeMask& handles, std::uint32
     return written;
 }
 
-TEST_CASE("send_properties: a row of plain values alone is written as one that is counted by type",
+TEST_CASE("send_properties: a run of plain values alone is written as one that is counted by type",
           "[replayout][send_properties]") {
     // Counting looks at every value, so it takes the way of all other blocks.
     constexpr std::array<Result<const Type*> (*)(TypeRegistry&), 9> builders{
-        build_row<1>,  build_row<2>,  build_row<7>,  build_row<14>, build_row<31>,
-        build_row<32>, build_row<63>, build_row<64>, build_row<65>};
+        build_run<1>,  build_run<2>,  build_run<7>,  build_run<14>, build_run<31>,
+        build_run<32>, build_run<63>, build_run<64>, build_run<65>};
     constexpr std::array<std::uint64_t, 130> zeros{};
     RepLayoutOptions options;
     options.archetype = zeros.data();
@@ -224,31 +224,31 @@ Bytes newest_block(BlockSender& sender) {
     return sender.block(since(sender.state.version() - 1));
 }
 
-/// The same by way of RowBlock, where it is a row.
-Bytes newest_row(BlockSender& sender) {
-    const RowBlock row(sender.state.layout(), sender.state.newest());
-    CHECK(row.is_of(sender.state.layout(), sender.state.newest()));
-    if (row.value_count() == 0) {
+/// The same by way of PlainBlock, where it is a row.
+Bytes newest_plain_block(BlockSender& sender) {
+    const PlainBlock block(sender.state.layout(), sender.state.newest());
+    CHECK(block.is_of(sender.state.layout(), sender.state.newest()));
+    if (block.value_count() == 0) {
         return newest_block(sender);
     }
-    Bytes memory(row.byte_count() + RowBlock::spare_bytes, std::byte{0xee});
-    row.write(sender.state, memory.data());
-    memory.resize(row.byte_count());
+    Bytes memory(block.byte_count() + PlainBlock::spare_bytes, std::byte{0xee});
+    block.write(sender.state, memory.data());
+    memory.resize(block.byte_count());
     sender.state.shared().use_newest_in_place(sender.state.version(), sender.state.last_changed());
-    sender.counters.values_encoded += row.value_count();
-    sender.counters.properties_sent += row.value_count();
+    sender.counters.values_encoded += block.value_count();
+    sender.counters.properties_sent += block.value_count();
     return memory;
 }
 
 }  // namespace
 
-TEST_CASE("RowBlock: the bits are those of send_properties, and what was used in place is known",
+TEST_CASE("PlainBlock: the bits are those of send_properties, and what was used in place is known",
           "[replayout][send_properties]") {
     constexpr std::uint32_t count = 31;
     std::vector<std::uint64_t> object(std::size_t{count} * 2, 0);
     RepLayoutOptions options;
     options.archetype = object.data();
-    const TestLayout layout(build_row<count>, options);
+    const TestLayout layout(build_run<count>, options);
     std::mt19937_64 random(run_seed());
     for (int round = 0; round < 20; ++round) {
         std::fill(object.begin(), object.end(), 0);
@@ -263,7 +263,7 @@ TEST_CASE("RowBlock: the bits are those of send_properties, and what was used in
             REQUIRE(by_row.update(object.data()));
             REQUIRE(by_block.update(object.data()));
             if (random() % 4 != 0) {  // else nobody is sent this version alone
-                REQUIRE(newest_row(by_row) == newest_block(by_block));
+                REQUIRE(newest_plain_block(by_row) == newest_block(by_block));
             }
             if (random() % 4 == 0) {
                 const auto sent = static_cast<Version>(random() % by_row.state.version());
@@ -277,17 +277,17 @@ TEST_CASE("RowBlock: the bits are those of send_properties, and what was used in
     }
 }
 
-TEST_CASE("RowBlock: a set that is no row of plain values is none",
+TEST_CASE("PlainBlock: a set that is no run of plain values is none",
           "[replayout][send_properties]") {
     constexpr std::array<std::uint64_t, 64> zeros{};
     RepLayoutOptions options;
     options.archetype = zeros.data();
-    const TestLayout layout(build_row<31>, options);
-    CHECK(RowBlock(*layout, 0b111).value_count() == 3);
-    CHECK(RowBlock(*layout, 0b101).value_count() == 0);
-    CHECK(RowBlock(*layout, 0b11 << 7).value_count() == 0);  // the second is a bool
-    CHECK_FALSE(RowBlock(*layout, 0b111).is_of(*layout, 0b110));
-    CHECK_FALSE(RowBlock().is_of(*layout, 0b111));
+    const TestLayout layout(build_run<31>, options);
+    CHECK(PlainBlock(*layout, 0b111).value_count() == 3);
+    CHECK(PlainBlock(*layout, 0b101).value_count() == 0);
+    CHECK(PlainBlock(*layout, 0b11 << 7).value_count() == 0);  // the second is a bool
+    CHECK_FALSE(PlainBlock(*layout, 0b111).is_of(*layout, 0b110));
+    CHECK_FALSE(PlainBlock().is_of(*layout, 0b111));
 }
 
 TEST_CASE("send_properties: an unchanged object costs no serializer call",

@@ -151,14 +151,14 @@ const RecordedSession& RecordedSession::get() {
     return session;
 }
 
-std::vector<RecordedPlace> places_of(const RecordedEnd& end) {
-    std::vector<RecordedPlace> places;
+std::vector<RecordedDatagram> datagrams_of(const RecordedEnd& end) {
+    std::vector<RecordedDatagram> datagrams;
     for (std::size_t tick = 0; tick < end.size(); ++tick) {
         for (std::size_t datagram = 0; datagram < end[tick].received.size(); ++datagram) {
-            places.push_back({tick, datagram});
+            datagrams.push_back({tick, datagram});
         }
     }
-    return places;
+    return datagrams;
 }
 
 PlayedEnd::PlayedEnd(Side side)
@@ -207,21 +207,21 @@ void PlayedEnd::end_tick() {
     driver_->tick_flush(now_);
 }
 
-void PlayedEnd::play_until(RecordedPlace place) {
-    for (std::size_t tick = 0; tick < place.tick; ++tick) {
+void PlayedEnd::play_until(RecordedDatagram at) {
+    for (std::size_t tick = 0; tick < at.tick; ++tick) {
         begin_tick(tick);
         for (const Bytes& datagram : end_[tick].received) {
             dispatch(datagram);
         }
         end_tick();
     }
-    begin_tick(place.tick);
-    for (std::size_t i = 0; i < place.datagram; ++i) {
-        dispatch(end_[place.tick].received[i]);
+    begin_tick(at.tick);
+    for (std::size_t i = 0; i < at.datagram; ++i) {
+        dispatch(end_[at.tick].received[i]);
     }
 }
 
-void PlayedEnd::play_rest(RecordedPlace after) {
+void PlayedEnd::play_rest(RecordedDatagram after) {
     for (std::size_t tick = after.tick; tick < end_.size(); ++tick) {
         begin_tick(tick);
         const std::size_t first = tick == after.tick ? after.datagram + 1 : 0;

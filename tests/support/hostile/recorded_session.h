@@ -42,14 +42,14 @@ struct RecordedSession {
 };
 
 /// Names a datagram of a RecordedEnd.
-struct RecordedPlace {
+struct RecordedDatagram {
     std::size_t tick = 0;
     std::size_t datagram = 0;
 };
 
-[[nodiscard]] std::vector<RecordedPlace> places_of(const RecordedEnd& end);
-[[nodiscard]] inline const Bytes& datagram_at(const RecordedEnd& end, RecordedPlace place) {
-    return end[place.tick].received[place.datagram];
+[[nodiscard]] std::vector<RecordedDatagram> datagrams_of(const RecordedEnd& end);
+[[nodiscard]] inline const Bytes& datagram_at(const RecordedEnd& end, RecordedDatagram at) {
+    return end[at.tick].received[at.datagram];
 }
 
 /// One end of the session, alone.
@@ -60,11 +60,11 @@ class PlayedEnd {
     explicit PlayedEnd(Side side);
 
     /// Plays the record up to this datagram, exclusively.
-    void play_until(RecordedPlace place);
+    void play_until(RecordedDatagram at);
     /// The driver takes this datagram, now.
     void take(std::span<const std::byte> datagram);
     /// The rest of the tick, and all that follows: the record goes on as if nothing had happened.
-    void play_rest(RecordedPlace after);
+    void play_rest(RecordedDatagram after);
 
     [[nodiscard]] NetDriver& driver() noexcept { return *driver_; }
     [[nodiscard]] TestWorld& world() noexcept { return world_; }

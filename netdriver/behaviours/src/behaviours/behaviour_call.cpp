@@ -45,7 +45,7 @@ CallResult BehaviourCall::run(std::string_view function, CallArguments params) c
     const std::string name = NetworkPrefab::member_name(component_.index(), function);
     const RepLayout& layout = object_.components.prefab().layout();
     if (const std::optional<FunctionIndex> found = layout.find_function(name)) {
-        log_out_of_place(layout.functions()[found->value].function->flags, function);
+        log_wrong_end(layout.functions()[found->value].function->flags, function);
     }
     return make(name, name, params, function);
 }
@@ -59,10 +59,10 @@ CallResult BehaviourCall::run(TypeKey function, CallArguments params) const {
         return logged(CallResult::UnknownFunction, "(not of this class)");
     }
     const NetworkPrefab& prefab = object_.components.prefab();
-    const auto place = static_cast<std::size_t>(found - functions.begin());
-    const FunctionIndex index = prefab.components()[component_.index()].functions[place];
+    const auto number = static_cast<std::size_t>(found - functions.begin());
+    const FunctionIndex index = prefab.components()[component_.index()].functions[number];
     const std::string& name = found->function.name;
-    log_out_of_place(found->function.flags, name);
+    log_wrong_end(found->function.flags, name);
     return make(index, prefab.layout().functions()[index.value].function->name, params, name);
 }
 
@@ -102,7 +102,7 @@ CallResult BehaviourCall::logged(CallResult result, std::string_view function) c
     return result;
 }
 
-void BehaviourCall::log_out_of_place(FunctionFlags flags, std::string_view function) const {
+void BehaviourCall::log_wrong_end(FunctionFlags flags, std::string_view function) const {
     const char* why = nullptr;
     const ServerParts* const server = object_.server.end;
     if (server == nullptr && object_.client.end == nullptr) {

@@ -38,7 +38,7 @@ class BehaviourCall {
     /// Returns `result`, and logs that the call of `function` can never be made, if it cannot.
     [[nodiscard]] CallResult logged(CallResult result, std::string_view function) const;
     /// Logs a call of `function` that does not do here what its name promises.
-    void log_out_of_place(FunctionFlags flags, std::string_view function) const;
+    void log_wrong_end(FunctionFlags flags, std::string_view function) const;
 
     const ObjectComponent& component_;
     const ObjectParts& object_;

@@ -35,14 +35,14 @@ NetworkPrefab::NetworkPrefab(std::string_view name, std::span<const PrefabCompon
       members_(std::make_unique<Members>()) {
     for (const PrefabComponent& component : components) {
         const TypeOps& ops = component.type->ops;
-        Component placed;
-        placed.type = component.type;
-        placed.settings = component.settings;
-        placed.offset = aligned(block_size_, ops.alignment);
-        block_size_ = placed.offset + ops.size;
+        Component entry;
+        entry.type = component.type;
+        entry.settings = component.settings;
+        entry.offset = aligned(block_size_, ops.alignment);
+        block_size_ = entry.offset + ops.size;
         block_alignment_ = std::max(block_alignment_, ops.alignment);
         has_references_ = has_references_ || component.type->reference_variables != 0;
-        components_.push_back(std::move(placed));
+        components_.push_back(std::move(entry));
     }
     for (Component& component : components_) {
         if (component.type->has_custom_serialization) {
@@ -86,34 +86,34 @@ Status NetworkPrefab::create_layout(const TypeRegistry& registry) {
     return {};
 }
 
-NetworkBehaviour& NetworkPrefab::Place::behaviour_at(void* block, const void* place) noexcept {
-    const auto& [prefab, component, index] = *static_cast<const Place*>(place);
-    const Component& placed = prefab->components_[component];
-    return *reinterpret_cast<NetworkBehaviour*>(static_cast<std::byte*>(block) + placed.offset +
-                                                placed.type->behaviour_offset);
+NetworkBehaviour& NetworkPrefab::MemberPath::behaviour_at(void* block, const void* path) noexcept {
+    const auto& [prefab, component, index] = *static_cast<const MemberPath*>(path);
+    const Component& entry = prefab->components_[component];
+    return *reinterpret_cast<NetworkBehaviour*>(static_cast<std::byte*>(block) + entry.offset +
+                                                entry.type->behaviour_offset);
 }
 
-void NetworkPrefab::call_function(void* block, const void* params, void* place) {
-    const auto& [prefab, component, index] = *static_cast<const Place*>(place);
+void NetworkPrefab::call_function(void* block, const void* params, void* path) {
+    const auto& [prefab, component, index] = *static_cast<const MemberPath*>(path);
     const BehaviourFunction& called = prefab->components_[component].type->functions[index];
     // The driver runs calls for clients on its own side, too: calls for all, and calls for an owner
     // that is the host. A server that plays itself and sees the object is a client, any other is
     // not.
-    NetworkIdentity& identity = Place::behaviour_at(block, place).identity();
+    NetworkIdentity& identity = MemberPath::behaviour_at(block, path).identity();
     constexpr FunctionFlags for_clients = FunctionFlags::Multicast | FunctionFlags::Client;
     detail::ServerParts* const server = detail::Inside::of(identity).server.end;
     if (server != nullptr && has_flag(called.function.flags, for_clients) &&
-        !server->host.hears(identity, called.function, params, place)) {
+        !server->host.hears(identity, called.function, params, path)) {
         return;
     }
-    run_function(block, params, place);
+    run_function(block, params, path);
 }
 
-void NetworkPrefab::run_function(void* block, const void* params, void* place) {
-    const auto& [prefab, component, index] = *static_cast<const Place*>(place);
-    const Component& placed = prefab->components_[component];
-    const BehaviourFunction& called = placed.type->functions[index];
-    std::byte* owner = static_cast<std::byte*>(block) + placed.offset + called.owner_offset;
+void NetworkPrefab::run_function(void* block, const void* params, void* path) {
+    const auto& [prefab, component, index] = *static_cast<const MemberPath*>(path);
+    const Component& entry = prefab->components_[component];
+    const BehaviourFunction& called = entry.type->functions[index];
+    std::byte* owner = static_cast<std::byte*>(block) + entry.offset + called.owner_offset;
     called.function.thunk.call(owner, params, called.function.thunk.context);
 }
 

@@ -39,8 +39,8 @@ CollectionEnd& ObjectComponent::collection(std::size_t index) const noexcept {
 
 BehaviourSection& ObjectComponent::section() const noexcept {
     const ObjectComponents& components = Inside::of(*identity_).components;
-    const NetworkPrefab::Component& placed = components.prefab().components()[index_];
-    return *reinterpret_cast<BehaviourSection*>(components.block() + placed.section.offset);
+    const NetworkPrefab::Component& entry = components.prefab().components()[index_];
+    return *reinterpret_cast<BehaviourSection*>(components.block() + entry.section.offset);
 }
 
 void ObjectComponent::log_line(LogLevel level, std::string_view text) const {
@@ -82,12 +82,12 @@ void ObjectComponent::tell_changed() {
 }
 
 bool ObjectComponent::holds_back(ParentIndex property) const noexcept {
-    const NetworkPrefab::Component& placed = identity_->prefab().components()[index_];
+    const NetworkPrefab::Component& entry = identity_->prefab().components()[index_];
     const auto has = [](std::uint64_t bits, std::uint32_t index) {
         return (bits >> index & 1) != 0;
     };
-    for (std::uint32_t i = 0; i < placed.parents.size(); ++i) {
-        const std::uint32_t first = placed.parents[i].value;
+    for (std::uint32_t i = 0; i < entry.parents.size(); ++i) {
+        const std::uint32_t first = entry.parents[i].value;
         const std::uint32_t count = type_->sync_vars[i].property.array_dim;
         if (property.value >= first && property.value < first + count) {
             return has(changes_.sync_vars(), i);
@@ -96,12 +96,12 @@ bool ObjectComponent::holds_back(ParentIndex property) const noexcept {
     if (settings_.sync_mode == SyncMode::Owner) {
         return false;  // All else goes by calls.
     }
-    for (std::uint32_t i = 0; i < placed.collections.size(); ++i) {
-        if (placed.collections[i].items == property) {
+    for (std::uint32_t i = 0; i < entry.collections.size(); ++i) {
+        if (entry.collections[i].items == property) {
             return has(changes_.collections(), i);
         }
     }
-    return type_->has_custom_serialization && placed.section.initial == property && has_changes();
+    return type_->has_custom_serialization && entry.section.initial == property && has_changes();
 }
 
 void ObjectComponent::forget_changes() {

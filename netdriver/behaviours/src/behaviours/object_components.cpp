@@ -29,16 +29,16 @@ ObjectComponents::~ObjectComponents() {
 }
 
 void ObjectComponents::make(NetworkIdentity& object) {
-    for (const NetworkPrefab::Component& placed : prefab_->components()) {
-        std::byte* memory = block_ + placed.offset;
-        placed.type->ops.construct(memory);
+    for (const NetworkPrefab::Component& entry : prefab_->components()) {
+        std::byte* memory = block_ + entry.offset;
+        entry.type->ops.construct(memory);
         auto* behaviour =
-            reinterpret_cast<NetworkBehaviour*>(memory + placed.type->behaviour_offset);
+            reinterpret_cast<NetworkBehaviour*>(memory + entry.type->behaviour_offset);
         ObjectComponent& component = Inside::of(*behaviour);
-        component.bind(object, *placed.type, placed.settings,
+        component.bind(object, *entry.type, entry.settings,
                        static_cast<std::uint8_t>(components_.size()));
         components_.push_back(behaviour);
-        if (placed.type->has_custom_serialization) {
+        if (entry.type->has_custom_serialization) {
             std::construct_at(&component.section());
         }
     }
@@ -57,10 +57,10 @@ void* ObjectComponents::find_at(std::size_t index, TypeKey key) const noexcept {
     if (index >= components_.size()) {
         return nullptr;
     }
-    const NetworkPrefab::Component& placed = prefab_->components()[index];
-    for (const BehaviourType::Class& known : placed.type->classes) {
+    const NetworkPrefab::Component& entry = prefab_->components()[index];
+    for (const BehaviourType::Class& known : entry.type->classes) {
         if (known.key == key) {
-            return block_ + placed.offset + known.offset;
+            return block_ + entry.offset + known.offset;
         }
     }
     return nullptr;
@@ -73,31 +73,31 @@ void ObjectComponents::for_each(void (NetworkBehaviour::*callback)()) const {
 }
 
 void ObjectComponents::reset_values(const ObjectComponents& from, bool keeps_own) {
-    const auto is_kept = [keeps_own](const NetworkPrefab::Component& placed) {
-        return keeps_own && placed.settings.sync_direction == SyncDirection::ClientToServer;
+    const auto is_kept = [keeps_own](const NetworkPrefab::Component& entry) {
+        return keeps_own && entry.settings.sync_direction == SyncDirection::ClientToServer;
     };
-    for (const NetworkPrefab::Component& placed : prefab_->components()) {
-        if (is_kept(placed)) {
+    for (const NetworkPrefab::Component& entry : prefab_->components()) {
+        if (is_kept(entry)) {
             continue;
         }
-        for (const SyncVarInfo& variable : placed.type->sync_vars) {
-            const std::uint32_t offset = placed.offset + variable.property.offset;
+        for (const SyncVarInfo& variable : entry.type->sync_vars) {
+            const std::uint32_t offset = entry.offset + variable.property.offset;
             copy_values(variable.property, block_ + offset, from.block_ + offset);
         }
     }
     for (std::size_t i = 0; i < components_.size(); ++i) {
-        const NetworkPrefab::Component& placed = prefab_->components()[i];
+        const NetworkPrefab::Component& entry = prefab_->components()[i];
         ObjectComponent& component = Inside::of(*components_[i]);
         const ObjectComponent& source = Inside::of(*from.components_[i]);
-        for (std::size_t index = 0; index < placed.type->collections.size(); ++index) {
+        for (std::size_t index = 0; index < entry.type->collections.size(); ++index) {
             CollectionEnd& collection = component.collection(index);
-            if (is_kept(placed)) {
+            if (is_kept(entry)) {
                 collection.reset_and_keep(source.collection(index));
             } else {
                 collection.reset(source.collection(index));
             }
         }
-        if (placed.type->has_custom_serialization) {
+        if (entry.type->has_custom_serialization) {
             component.section() = {};
         }
     }

@@ -118,23 +118,24 @@ class NetworkPrefab::Description {
 
   private:
     [[nodiscard]] Status add_variables(std::uint32_t component) {
-        Component& placed = components_[component];
-        for (std::uint32_t index = 0; index < placed.type->sync_vars.size(); ++index) {
-            Place& place = members_.add({&prefab_, component, index});
-            Result<Property> property = property_of(placed.type->sync_vars[index], place);
+        Component& entry = components_[component];
+        for (std::uint32_t index = 0; index < entry.type->sync_vars.size(); ++index) {
+            MemberPath& path = members_.add({&prefab_, component, index});
+            Result<Property> property = property_of(entry.type->sync_vars[index], path);
             if (!property) {
                 return property.error();
             }
-            placed.parents.push_back(next_parent(property->array_dim));
+            entry.parents.push_back(next_parent(property->array_dim));
             builder_.property(std::move(*property));
         }
         return {};
     }
 
-    [[nodiscard]] Result<Property> property_of(const SyncVarInfo& variable, Place& place) const {
-        const Component& component = components_[place.component];
+    [[nodiscard]] Result<Property> property_of(const SyncVarInfo& variable,
+                                               MemberPath& path) const {
+        const Component& component = components_[path.component];
         Property property = variable.property;
-        property.name = member_name(place.component, property.name);
+        property.name = member_name(path.component, property.name);
         property.offset += component.offset;
         const Result<LifetimeCondition> condition = condition_of(
             component.settings.sync_mode, variable.sync_mode, component.settings.sync_direction);
@@ -148,7 +149,7 @@ class NetworkPrefab::Description {
         const bool is_owners = component.settings.sync_direction == SyncDirection::ClientToServer;
         if (variable.hook.call != nullptr || is_owners) {
             property.notify.call = Members::tell_received;
-            property.notify.context = &place;
+            property.notify.context = &path;
             property.notify.when = is_owners || component.settings.hook_style == HookStyle::UNet
                                        ? RepNotify::Always
                                        : RepNotify::OnChanged;
@@ -157,85 +158,85 @@ class NetworkPrefab::Description {
     }
 
     [[nodiscard]] Status add_collections(std::uint32_t component) {
-        Component& placed = components_[component];
-        const bool is_for_owner = placed.settings.sync_mode == SyncMode::Owner;
-        for (std::uint32_t index = 0; index < placed.type->collections.size(); ++index) {
-            const SyncCollectionInfo& info = placed.type->collections[index];
+        Component& entry = components_[component];
+        const bool is_for_owner = entry.settings.sync_mode == SyncMode::Owner;
+        for (std::uint32_t index = 0; index < entry.type->collections.size(); ++index) {
+            const SyncCollectionInfo& info = entry.type->collections[index];
             const std::string& name = info.property.name;
             if (Status checked =
-                    check_settings(placed.settings, false, prefab_.name(),
+                    check_settings(entry.settings, false, prefab_.name(),
                                    "collection \"" + member_name(component, name) + "\"");
                 !checked) {
                 return checked;
             }
-            const Place place{&prefab_, component, index};
-            Collection& collection = placed.collections.emplace_back();
+            const MemberPath path{&prefab_, component, index};
+            Collection& collection = entry.collections.emplace_back();
             if (is_for_owner) {
-                add_function(place, with_suffix(name, items_suffix), flags_of(SyncMode::Owner),
+                add_function(path, with_suffix(name, items_suffix), flags_of(SyncMode::Owner),
                              info.property.struct_type,
                              Members::receive_at_client<&detail::CollectionEnd::receive_state>);
                 has_calls_for_owner_ = true;
             } else {
                 Property property = info.property;
                 property.name = member_name(component, name);
-                property.offset += placed.offset;
-                property.notify = {Members::tell_items, &members_.add(place), RepNotify::Always};
+                property.offset += entry.offset;
+                property.notify = {Members::tell_items, &members_.add(path), RepNotify::Always};
                 collection.items = next_parent(1);
                 builder_.property(std::move(property));
             }
-            add_function(place, with_suffix(name, changes_suffix),
-                         flags_of(placed.settings.sync_mode), info.changes,
+            add_function(path, with_suffix(name, changes_suffix),
+                         flags_of(entry.settings.sync_mode), info.changes,
                          Members::receive_at_client<&detail::CollectionEnd::receive_changes>);
-            if (placed.settings.sync_direction == SyncDirection::ClientToServer) {
-                add_owner_calls(place, info);
+            if (entry.settings.sync_direction == SyncDirection::ClientToServer) {
+                add_owner_calls(path, info);
             }
         }
         return {};
     }
 
-    void add_owner_calls(const Place& place, const SyncCollectionInfo& info) {
+    void add_owner_calls(const MemberPath& path, const SyncCollectionInfo& info) {
         const std::string& name = info.property.name;
         const FunctionFlags to_owner = FunctionFlags::Client | FunctionFlags::Reliable;
-        add_function(place, with_suffix(name, to_server_suffix),
+        add_function(path, with_suffix(name, to_server_suffix),
                      FunctionFlags::Server | FunctionFlags::Reliable | FunctionFlags::Update,
                      info.changes, Members::receive_from_owner);
-        add_function(place, with_suffix(name, to_owner_suffix), to_owner, info.property.struct_type,
+        add_function(path, with_suffix(name, to_owner_suffix), to_owner, info.property.struct_type,
                      Members::receive_at_client<&detail::CollectionEnd::receive_as_owner>);
-        add_function(place, with_suffix(name, to_last_owner_suffix), to_owner,
+        add_function(path, with_suffix(name, to_last_owner_suffix), to_owner,
                      info.property.struct_type,
                      Members::receive_at_client<&detail::CollectionEnd::receive_as_last_owner>);
     }
 
     [[nodiscard]] Status add_section(std::uint32_t component) {
-        Component& placed = components_[component];
-        if (!placed.type->has_custom_serialization) {
+        Component& entry = components_[component];
+        if (!entry.type->has_custom_serialization) {
             return {};
         }
-        if (Status checked = check_settings(placed.settings, true, prefab_.name(),
-                                            "behaviour \"" + placed.type->name + "\"");
+        if (Status checked = check_settings(entry.settings, true, prefab_.name(),
+                                            "behaviour \"" + entry.type->name + "\"");
             !checked) {
             return checked;
         }
-        const Place place{&prefab_, component, 0};
+        const MemberPath path{&prefab_, component, 0};
         const TypeRegistry& registry = builder_.registry();
         const Type& call = *registry.find(type_key_of<detail::SectionCall>());
-        if (placed.settings.sync_mode == SyncMode::Owner) {
-            add_function(place, with_suffix(section_name, items_suffix), flags_of(SyncMode::Owner),
+        if (entry.settings.sync_mode == SyncMode::Owner) {
+            add_function(path, with_suffix(section_name, items_suffix), flags_of(SyncMode::Owner),
                          &call, Members::receive_section<true>);
             has_calls_for_owner_ = true;
         } else {
             Property property = struct_property(member_name(component, section_name),
                                                 *registry.find(type_key_of<detail::SectionState>()),
-                                                placed.section.offset);
+                                                entry.section.offset);
             property.is_push_based = true;
             property.condition = LifetimeCondition::InitialOnly;
-            property.notify = {Members::tell_initial_section, &members_.add(place),
+            property.notify = {Members::tell_initial_section, &members_.add(path),
                                RepNotify::Always};
-            placed.section.initial = next_parent(1);
+            entry.section.initial = next_parent(1);
             builder_.property(std::move(property));
         }
-        add_function(place, with_suffix(section_name, changes_suffix),
-                     flags_of(placed.settings.sync_mode), &call, Members::receive_section<false>);
+        add_function(path, with_suffix(section_name, changes_suffix),
+                     flags_of(entry.settings.sync_mode), &call, Members::receive_section<false>);
         return {};
     }
 
@@ -252,31 +253,30 @@ class NetworkPrefab::Description {
 
     /// The calls that bring SyncVars between an owner and its server.
     [[nodiscard]] Status add_owner_sections(std::uint32_t component) {
-        const Component& placed = components_[component];
-        if (placed.settings.sync_direction != SyncDirection::ClientToServer) {
+        const Component& entry = components_[component];
+        if (entry.settings.sync_direction != SyncDirection::ClientToServer) {
             return {};
         }
         const Result<const Type*> section =
-            SectionSender::section_type(builder_.registry(), *placed.type);
+            SectionSender::section_type(builder_.registry(), *entry.type);
         if (!section) {
             return section.error();
         }
-        const Place place{&prefab_, component, 0};
-        add_function(place, SectionSender::to_server,
+        const MemberPath path{&prefab_, component, 0};
+        add_function(path, SectionSender::to_server,
                      FunctionFlags::Server | FunctionFlags::Reliable | FunctionFlags::Update,
                      *section, Members::take_from_owner);
-        add_function(place, SectionSender::to_owner,
-                     FunctionFlags::Client | FunctionFlags::Reliable, *section,
-                     Members::take_from_server);
+        add_function(path, SectionSender::to_owner, FunctionFlags::Client | FunctionFlags::Reliable,
+                     *section, Members::take_from_server);
         return {};
     }
 
-    void add_function(const Place& place, std::string_view name, FunctionFlags flags,
+    void add_function(const MemberPath& path, std::string_view name, FunctionFlags flags,
                       const Type* parameters, decltype(FunctionThunk::call) call) {
         FunctionThunk thunk;
         thunk.call = call;
-        thunk.context = &members_.add(place);
-        builder_.function(member_name(place.component, name), flags, parameters, thunk);
+        thunk.context = &members_.add(path);
+        builder_.function(member_name(path.component, name), flags, parameters, thunk);
     }
 
     /// The place in the layout of the property that is added next, which takes `count`.
@@ -310,23 +310,23 @@ void NetworkPrefab::find_functions() {
             .value_or(FunctionIndex{});
     };
     for (std::size_t i = 0; i < components_.size(); ++i) {
-        Component& placed = components_[i];
-        for (const BehaviourFunction& called : placed.type->functions) {
-            placed.functions.push_back(find(i, called.function.name, ""));
+        Component& entry = components_[i];
+        for (const BehaviourFunction& called : entry.type->functions) {
+            entry.functions.push_back(find(i, called.function.name, ""));
         }
-        for (std::size_t index = 0; index < placed.collections.size(); ++index) {
-            const std::string& name = placed.type->collections[index].property.name;
-            placed.collections[index].items_function = find(i, name, items_suffix);
-            placed.collections[index].changes = find(i, name, changes_suffix);
-            placed.collections[index].to_server = find(i, name, to_server_suffix);
-            placed.collections[index].to_owner = find(i, name, to_owner_suffix);
-            placed.collections[index].to_last_owner = find(i, name, to_last_owner_suffix);
+        for (std::size_t index = 0; index < entry.collections.size(); ++index) {
+            const std::string& name = entry.type->collections[index].property.name;
+            entry.collections[index].items_function = find(i, name, items_suffix);
+            entry.collections[index].changes = find(i, name, changes_suffix);
+            entry.collections[index].to_server = find(i, name, to_server_suffix);
+            entry.collections[index].to_owner = find(i, name, to_owner_suffix);
+            entry.collections[index].to_last_owner = find(i, name, to_last_owner_suffix);
         }
-        placed.section.initial_function = find(i, section_name, items_suffix);
-        placed.section.changes = find(i, section_name, changes_suffix);
-        if (placed.settings.sync_direction == SyncDirection::ClientToServer) {
-            placed.sync_to_server = find(i, SectionSender::to_server, "");
-            placed.sync_to_owner = find(i, SectionSender::to_owner, "");
+        entry.section.initial_function = find(i, section_name, items_suffix);
+        entry.section.changes = find(i, section_name, changes_suffix);
+        if (entry.settings.sync_direction == SyncDirection::ClientToServer) {
+            entry.sync_to_server = find(i, SectionSender::to_server, "");
+            entry.sync_to_owner = find(i, SectionSender::to_owner, "");
         }
     }
 }

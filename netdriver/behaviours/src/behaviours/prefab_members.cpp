@@ -24,20 +24,20 @@ void receive(detail::ObjectComponent& component, const detail::SectionParameters
 
 // Notifies.
 
-void NetworkPrefab::Members::tell_received(void* block, const void* previous, void* place) {
-    const std::uint32_t variable = static_cast<const Place*>(place)->index;
-    detail::ObjectComponent& component = component_at(block, place);
+void NetworkPrefab::Members::tell_received(void* block, const void* previous, void* path) {
+    const std::uint32_t variable = static_cast<const MemberPath*>(path)->index;
+    detail::ObjectComponent& component = component_at(block, path);
     component.owner().note_received(variable);
     component.hooks().value_received(component, variable, previous);
 }
 
-void NetworkPrefab::Members::tell_items(void* block, const void* /*previous*/, void* place) {
-    collection_at(component_at(block, place), place).items_received();
+void NetworkPrefab::Members::tell_items(void* block, const void* /*previous*/, void* path) {
+    collection_at(component_at(block, path), path).items_received();
 }
 
 void NetworkPrefab::Members::tell_initial_section(void* block, const void* /*previous*/,
-                                                  void* place) {
-    detail::ObjectComponent& component = component_at(block, place);
+                                                  void* path) {
+    detail::ObjectComponent& component = component_at(block, path);
     detail::SectionParameters& section = component.section().state.section;
     receive(component, section, true);
     section.bytes = {};
@@ -45,18 +45,18 @@ void NetworkPrefab::Members::tell_initial_section(void* block, const void* /*pre
 
 // Collections. A multicast runs on the server, too, which has it all.
 
-void NetworkPrefab::Members::receive_from_owner(void* block, const void* params, void* place) {
-    detail::ObjectComponent& component = component_at(block, place);
+void NetworkPrefab::Members::receive_from_owner(void* block, const void* params, void* path) {
+    detail::ObjectComponent& component = component_at(block, path);
     if (detail::ServerParts* server = detail::Inside::of(component.identity()).server.end) {
-        server->authority.take_operations(component, collection_at(component, place), params);
+        server->authority.take_operations(component, collection_at(component, path), params);
     }
 }
 
 // Sections.
 
 template <bool IsInitial>
-void NetworkPrefab::Members::receive_section(void* block, const void* params, void* place) {
-    detail::ObjectComponent& component = component_at(block, place);
+void NetworkPrefab::Members::receive_section(void* block, const void* params, void* path) {
+    detail::ObjectComponent& component = component_at(block, path);
     if (component.identity().is_server()) {
         return;
     }
@@ -75,14 +75,14 @@ template void NetworkPrefab::Members::receive_section<true>(void*, const void*, 
 
 // SyncVars of owners.
 
-void NetworkPrefab::Members::take_from_owner(void* block, const void* params, void* place) {
-    detail::ObjectComponent& component = component_at(block, place);
+void NetworkPrefab::Members::take_from_owner(void* block, const void* params, void* path) {
+    detail::ObjectComponent& component = component_at(block, path);
     detail::server_parts_of(component.identity())
         .authority.take_section(component, detail::ReceivedSection(params, component.type()));
 }
 
-void NetworkPrefab::Members::take_from_server(void* block, const void* params, void* place) {
-    detail::ObjectComponent& component = component_at(block, place);
+void NetworkPrefab::Members::take_from_server(void* block, const void* params, void* path) {
+    detail::ObjectComponent& component = component_at(block, path);
     if (detail::ClientParts* client = detail::Inside::of(component.identity()).client.end) {
         client->updates.take_section(component, detail::ReceivedSection(params, component.type()));
     }  // else a host, which has it already

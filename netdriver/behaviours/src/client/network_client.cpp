@@ -245,12 +245,12 @@ std::uint64_t NetworkClient::kept_bytes(ObjectHandle handle) {
     std::uint64_t bytes = 0;
     for (NetworkBehaviour* behaviour : object.components()) {
         const detail::ObjectComponent& component = detail::Inside::of(*behaviour);
-        const NetworkPrefab::Component& placed = prefab.components()[component.index()];
-        for (std::size_t i = 0; i < placed.collections.size(); ++i) {
-            const FunctionIndex changes = placed.collections[i].changes;
+        const NetworkPrefab::Component& entry = prefab.components()[component.index()];
+        for (std::size_t i = 0; i < entry.collections.size(); ++i) {
+            const FunctionIndex changes = entry.collections[i].changes;
             bytes += component.collection(i).kept_bytes(
                 *prefab.layout().functions()[changes.value].parameters,
-                placed.settings.sync_mode == SyncMode::Owner);
+                entry.settings.sync_mode == SyncMode::Owner);
         }
     }
     return bytes;

@@ -55,7 +55,7 @@ void NetworkClient::WaitingChanges::keep_lost(detail::ObjectComponent& component
     }
 }
 
-void NetworkClient::WaitingChanges::clear_references(const StoredReferences::Rows& gone) {
+void NetworkClient::WaitingChanges::clear_references(const StoredReferences::Identities& gone) {
     for (auto& [net_id, waiting] : waiting_) {
         for (KeptValue& kept : waiting.values) {
             const Property& property = kept.component->type().sync_vars[kept.variable].property;

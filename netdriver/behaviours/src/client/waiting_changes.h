@@ -37,7 +37,7 @@ class NetworkClient::WaitingChanges final : public detail::PartOf<detail::Client
     void run_all();
     /// The object goes, and its hooks never run.
     void forget(std::uint64_t net_id) { waiting_.erase(net_id); }
-    void clear_references(const StoredReferences::Rows& gone) override;
+    void clear_references(const StoredReferences::Identities& gone) override;
 
   private:
     /// What a SyncVar with a hook was before.

@@ -13,15 +13,15 @@ namespace replayout {
 
 void NetworkClient::WantedCollections::want(const detail::ObjectComponent& component,
                                             std::uint8_t collection) {
-    const Wanted place{component.identity().net_id(), component.index(), collection, {}};
+    const Wanted added{component.identity().net_id(), component.index(), collection, {}};
     const auto found = std::find_if(wanted_.begin(), wanted_.end(), [&](const Wanted& wanted) {
-        return wanted.net_id == place.net_id && wanted.component == place.component &&
-               wanted.collection == place.collection;
+        return wanted.net_id == added.net_id && wanted.component == added.component &&
+               wanted.collection == added.collection;
     });
     if (found != wanted_.end()) {
         found->heard_at.reset();
     } else {
-        wanted_.push_back(place);
+        wanted_.push_back(added);
     }
 }
 
@@ -56,17 +56,17 @@ void NetworkClient::WantedCollections::ask() {
     std::erase_if(wanted_, [&](const Wanted& wanted) { return !is_wanted(wanted); });
     detail::CollectionsWanted asked;
     for (const Wanted& wanted : wanted_) {
-        if (is_due(wanted) && asked.places.size() < detail::CollectionsWanted::places_max) {
-            asked.places.push_back(
+        if (is_due(wanted) && asked.paths.size() < detail::CollectionsWanted::paths_max) {
+            asked.paths.push_back(
                 {parts_.spawned.find(wanted.net_id), wanted.component, wanted.collection});
         }
     }
-    if (asked.places.empty() || parts_.readiness.channel() == nullptr ||
+    if (asked.paths.empty() || parts_.readiness.channel() == nullptr ||
         parts_.readiness.channel()->components().front()->call("collections_wanted", &asked) !=
             CallResult::Sent) {
         return;
     }
-    std::size_t count = asked.places.size();
+    std::size_t count = asked.paths.size();
     for (Wanted& wanted : wanted_) {
         if (count > 0 && is_due(wanted)) {
             wanted.heard_at = parts_.now;
@@ -76,7 +76,7 @@ void NetworkClient::WantedCollections::ask() {
 }
 
 void NetworkClient::WantedCollections::part_received(const detail::CollectionPart& part) {
-    const auto& [object, component, index] = part.place;
+    const auto& [object, component, index] = part.path;
     detail::CollectionEnd* const collection = find(object, component, index);
     if (collection == nullptr || !object->is_spawned() || object == parts_.readiness.channel()) {
         return;  // It ended meanwhile.

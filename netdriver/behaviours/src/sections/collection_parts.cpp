@@ -15,19 +15,19 @@ bool PartBytes::net_serialize(NetArchive& archive, PackageMap* /*map*/, bool& ok
 
 void add_collection_part_types(TypeRegistry& registry) {
     const bool are_added =
-        struct_builder<CollectionPlace>(registry, "CollectionPlace")
-            .property<&CollectionPlace::object>("object")
-            .property<&CollectionPlace::component>("component")
-            .property<&CollectionPlace::collection>("collection")
+        struct_builder<CollectionPath>(registry, "CollectionPlace")
+            .property<&CollectionPath::object>("object")
+            .property<&CollectionPath::component>("component")
+            .property<&CollectionPath::collection>("collection")
             .build()
             .has_value() &&
         struct_builder<CollectionsWanted>(registry, "CollectionsWanted")
-            .property<&CollectionsWanted::places>("places")
+            .property<&CollectionsWanted::paths>("places")
             .build()
             .has_value() &&
         struct_builder<PartBytes>(registry, "CollectionPartBytes").build().has_value() &&
         struct_builder<CollectionPart>(registry, "CollectionPart")
-            .property<&CollectionPart::place>("place")
+            .property<&CollectionPart::path>("place")
             .property<&CollectionPart::operations>("operations")
             .property<&CollectionPart::is_last>("is_last")
             .build()

@@ -34,19 +34,19 @@ struct SpawnBatch {
 };
 
 /// Names one collection of an object.
-struct CollectionPlace {
+struct CollectionPath {
     NetworkIdentity* object = nullptr;
     std::uint8_t component = 0;
     std::uint8_t collection = 0;
 
-    friend bool operator==(const CollectionPlace&, const CollectionPlace&) = default;
+    friend bool operator==(const CollectionPath&, const CollectionPath&) = default;
 };
 
 /// Parameters of ConnectionChannel::collections_wanted().
 struct CollectionsWanted {
-    static constexpr std::size_t places_max = 128;
+    static constexpr std::size_t paths_max = 128;
 
-    std::vector<CollectionPlace> places;
+    std::vector<CollectionPath> paths;
 };
 
 /// Operations as bytes.
@@ -61,7 +61,7 @@ struct PartBytes {
 
 /// Parameters of ConnectionChannel::collection_part().
 struct CollectionPart {
-    CollectionPlace place;
+    CollectionPath path;
     PartBytes operations;
     bool is_last = false;
 };

@@ -45,8 +45,8 @@ struct Inside {
         return function.thunk.call == NetworkPrefab::call_function;
     }
     /// Runs a function of the game, at whichever end.
-    static void run_function(void* block, const void* params, void* place) {
-        NetworkPrefab::run_function(block, params, place);
+    static void run_function(void* block, const void* params, void* path) {
+        NetworkPrefab::run_function(block, params, path);
     }
 };
 

@@ -158,7 +158,7 @@ void StoredReferences::settle() {
     if (is_settled()) {
         return;
     }
-    Rows gone = take_left();
+    Identities gone = take_left();
     std::vector<Lost> lost;
     clear_variables(gone, lost);
     if (left_.empty()) {
@@ -179,7 +179,7 @@ bool StoredReferences::settle_all() {
     if (is_settled()) {
         return true;
     }
-    const Rows gone = take_left();
+    const Identities gone = take_left();
     std::vector<Lost> lost;
     clear_variables(gone, lost);
     for (const Lost& variable : lost) {
@@ -189,7 +189,7 @@ bool StoredReferences::settle_all() {
     return false;
 }
 
-bool StoredReferences::clear(const Property& variable, std::byte* value, const Rows& gone) {
+bool StoredReferences::clear(const Property& variable, std::byte* value, const Identities& gone) {
     bool is_any = false;
     visit_references(variable, value, [&](const ReferenceOps& ops, void* reference) {
         const ObjectHandle handle = ops.get(reference);
@@ -201,14 +201,14 @@ bool StoredReferences::clear(const Property& variable, std::byte* value, const R
     return is_any;
 }
 
-StoredReferences::Rows StoredReferences::take_left() {
-    Rows gone;
+StoredReferences::Identities StoredReferences::take_left() {
+    Identities gone;
     gone.swap(left_);
     std::sort(gone.begin(), gone.end());
     return gone;
 }
 
-void StoredReferences::clear_variables(const Rows& gone, std::vector<Lost>& lost) {
+void StoredReferences::clear_variables(const Identities& gone, std::vector<Lost>& lost) {
     if (other_values_ != nullptr) {
         other_values_->clear_references(gone);
     }

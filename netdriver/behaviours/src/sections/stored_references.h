@@ -34,13 +34,13 @@ namespace replayout {
 class StoredReferences {
   public:
     /// In ascending order.
-    using Rows = std::vector<const NetworkIdentity*>;
+    using Identities = std::vector<const NetworkIdentity*>;
 
     /// Values beside SyncVars that name objects, too.
     class OtherValues {
       public:
         /// Sets to null what names one of these objects.
-        virtual void clear_references(const Rows& gone) = 0;
+        virtual void clear_references(const Identities& gone) = 0;
 
       protected:
         OtherValues() = default;
@@ -126,7 +126,8 @@ class StoredReferences {
 
     /// Sets the references of the value to null that name one of these objects. True: there were
     /// any.
-    [[nodiscard]] static bool clear(const Property& variable, std::byte* value, const Rows& gone);
+    [[nodiscard]] static bool clear(const Property& variable, std::byte* value,
+                                    const Identities& gone);
 
   private:
     /// A SyncVar that became null.
@@ -136,17 +137,17 @@ class StoredReferences {
         ValueCopy previous;
     };
 
-    void clear_variables(const Rows& gone, std::vector<Lost>& lost);
+    void clear_variables(const Identities& gone, std::vector<Lost>& lost);
 
     /// Those that left, sorted; none has left then.
-    [[nodiscard]] Rows take_left();
+    [[nodiscard]] Identities take_left();
 
     // All of this end, spawned or not, with those that are destroyed and not freed yet.
     std::map<const NetworkIdentity*, std::unique_ptr<NetworkIdentity>> objects_;
     OtherValues* other_values_;
     MemoryResource* resource_;
     std::vector<NetworkIdentity*> holders_;
-    Rows left_;
+    Identities left_;
     std::uint32_t changes_ = 0;  // that are about to be written
     bool has_gone_ = false;
 };

@@ -177,8 +177,8 @@ void NetworkServer::Authority::take_operations(detail::ObjectComponent& componen
 
 bool NetworkServer::Authority::has_state(const NetworkIdentity& object) noexcept {
     const std::span<const NetworkPrefab::Component> components = object.prefab().components();
-    return std::any_of(components.begin(), components.end(), [](const auto& placed) {
-        return placed.settings.sync_direction == SyncDirection::ClientToServer;
+    return std::any_of(components.begin(), components.end(), [](const auto& entry) {
+        return entry.settings.sync_direction == SyncDirection::ClientToServer;
     });
 }
 
@@ -222,13 +222,13 @@ bool NetworkServer::Authority::send_state(NetworkIdentity& object, std::uint32_t
     const NetObjectId id = detail::Inside::of(object).server.id;
     for (const NetworkBehaviour* behaviour : object.components()) {
         const detail::ObjectComponent& component = detail::Inside::of(*behaviour);
-        const NetworkPrefab::Component& placed = prefab.components()[component.index()];
-        if (placed.settings.sync_direction != SyncDirection::ClientToServer) {
+        const NetworkPrefab::Component& entry = prefab.components()[component.index()];
+        if (entry.settings.sync_direction != SyncDirection::ClientToServer) {
             continue;
         }
         const CallArguments params =
-            params_of(prefab, placed.sync_to_owner, sections_.make(component, all, epoch));
-        if (parts_.driver.call_function(id, placed.sync_to_owner, params) == CallResult::Full ||
+            params_of(prefab, entry.sync_to_owner, sections_.make(component, all, epoch));
+        if (parts_.driver.call_function(id, entry.sync_to_owner, params) == CallResult::Full ||
             !send_collections(component, epoch)) {
             return false;
         }
@@ -239,9 +239,9 @@ bool NetworkServer::Authority::send_state(NetworkIdentity& object, std::uint32_t
 bool NetworkServer::Authority::send_collections(const detail::ObjectComponent& component,
                                                 std::uint32_t epoch) {
     const NetworkIdentity& object = component.identity();
-    const NetworkPrefab::Component& placed = object.prefab().components()[component.index()];
-    for (std::size_t i = 0; i < placed.collections.size(); ++i) {
-        const NetworkPrefab::Collection& functions = placed.collections[i];
+    const NetworkPrefab::Component& entry = object.prefab().components()[component.index()];
+    for (std::size_t i = 0; i < entry.collections.size(); ++i) {
+        const NetworkPrefab::Collection& functions = entry.collections[i];
         const auto call =
             call_of(parts_.driver, detail::Inside::of(object).server.id, object.prefab(),
                     epoch == 0 ? functions.to_last_owner : functions.to_owner);

@@ -66,7 +66,7 @@ void NetworkServer::HostView::update() {
 }
 
 bool NetworkServer::HostView::hears(NetworkIdentity& object, const Function& function,
-                                    const void* values, void* place) {
+                                    const void* values, void* path) {
     if (host_ == nullptr || !parts_.observers.host_sees(object)) {
         return false;
     }
@@ -79,7 +79,7 @@ bool NetworkServer::HostView::hears(NetworkIdentity& object, const Function& fun
         show(object);  // what cannot wait runs now, and the object starts for it
         return local.is_started();
     }
-    KeptCall call{&object, object.net_id(), place, {nullptr, {parameters, parts_.resource}}};
+    KeptCall call{&object, object.net_id(), path, {nullptr, {parameters, parts_.resource}}};
     if (parameters != nullptr) {
         void* copy = parts_.resource->allocate(parameters->size(), parameters->alignment());
         parameters->ops().copy_construct(copy, values);
@@ -150,7 +150,7 @@ void NetworkServer::HostView::run_calls(const NetworkIdentity* object) {
                 parts_.objects.made().clear_unspawned(*call.values.get_deleter().type,
                                                       static_cast<std::byte*>(values));
             }
-            detail::Inside::run_function(called.components.block(), call.values.get(), call.place);
+            detail::Inside::run_function(called.components.block(), call.values.get(), call.path);
         }
     }
 }

@@ -53,7 +53,7 @@ class NetworkServer::HostView : detail::PartOf<detail::ServerParts> {
     /// A call for clients reaches the host. Returns whether it runs now. A call that must wait
     /// until the object is started there is kept.
     [[nodiscard]] bool hears(NetworkIdentity& object, const Function& function, const void* values,
-                             void* place);
+                             void* path);
     [[nodiscard]] bool keeps_calls() const noexcept { return !calls_.empty(); }
     /// The object was spawned.
     void object_spawned(NetworkIdentity& object) noexcept;
@@ -81,7 +81,7 @@ class NetworkServer::HostView : detail::PartOf<detail::ServerParts> {
         };
         NetworkIdentity* object;
         std::uint64_t net_id;  ///< of the object, when it was called
-        void* place;
+        void* path;
         std::unique_ptr<void, FreeValues> values;  ///< null: the function has no parameters
     };
     NetworkConnection* host_ = nullptr;

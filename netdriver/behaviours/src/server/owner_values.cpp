@@ -56,27 +56,27 @@ bool NetworkServer::OwnerValues::serve_owner(NetworkIdentity& object) {
     const NetObjectId id = detail::Inside::of(object).server.id;
     for (NetworkBehaviour* behaviour : object.components()) {
         detail::ObjectComponent& component = detail::Inside::of(*behaviour);
-        const NetworkPrefab::Component& placed = object.prefab().components()[component.index()];
-        if (placed.settings.sync_mode != SyncMode::Owner) {
+        const NetworkPrefab::Component& entry = object.prefab().components()[component.index()];
+        if (entry.settings.sync_mode != SyncMode::Owner) {
             continue;
         }
-        for (std::size_t i = 0; i < placed.collections.size(); ++i) {
+        for (std::size_t i = 0; i < entry.collections.size(); ++i) {
             detail::CollectionEnd& collection = component.collection(i);
             const auto call =
-                call_of(parts_.driver, id, object.prefab(), placed.collections[i].items_function);
+                call_of(parts_.driver, id, object.prefab(), entry.collections[i].items_function);
             if (collection.send_state(call) != CallResult::Sent) {
                 return false;
             }
             collection.forget(collection.waiting_count());  // It contains them.
             collection.begin_anew();
         }
-        if (!placed.type->has_custom_serialization) {
+        if (!entry.type->has_custom_serialization) {
             continue;
         }
         detail::BehaviourSection& section = component.section();
         detail::SectionCall call{section.write_initial(component)};
         call.section.number = section.state.section.number;
-        if (parts_.driver.call_function(id, placed.section.initial_function, &call) !=
+        if (parts_.driver.call_function(id, entry.section.initial_function, &call) !=
             CallResult::Sent) {
             return false;
         }

@@ -22,10 +22,10 @@ NetworkServer::PartSender::PartSender(detail::ServerParts& parts, const NetConfi
 }
 
 void NetworkServer::PartSender::wanted(PeerId peer, const detail::CollectionsWanted& wanted) {
-    if (wanted.places.size() > detail::CollectionsWanted::places_max) {
+    if (wanted.paths.size() > detail::CollectionsWanted::paths_max) {
         return;
     }
-    for (const auto& [object, component, collection] : wanted.places) {
+    for (const auto& [object, component, collection] : wanted.paths) {
         const bool is_there =
             object != nullptr && object->is_spawned() && component < object->components().size() &&
             collection < object->prefab().components()[component].type->collections.size();
@@ -33,12 +33,12 @@ void NetworkServer::PartSender::wanted(PeerId peer, const detail::CollectionsWan
             continue;  // It ended meanwhile.
         }
         ClientOrders& client = clients_[peer.value];
-        const Place place{object->net_id(), component, collection};
-        if (const auto found = client.by_place.find(place); found != client.by_place.end()) {
+        const Path path{object->net_id(), component, collection};
+        if (const auto found = client.by_path.find(path); found != client.by_path.end()) {
             found->second->is_wanted = true;
         } else if (client.orders.size() < orders_of_client_max) {
-            client.orders.push_back({place, parts_.now});
-            client.by_place.emplace(place, std::prev(client.orders.end()));
+            client.orders.push_back({path, parts_.now});
+            client.by_path.emplace(path, std::prev(client.orders.end()));
         }
     }
 }
@@ -69,7 +69,7 @@ void NetworkServer::PartSender::send_to(PeerId peer, ClientOrders& client) {
         if (send(peer, *order, is_sent)) {
             ++order;
         } else {
-            client.by_place.erase(order->place);
+            client.by_path.erase(order->path);
             order = client.orders.erase(order);
         }
     }
@@ -78,14 +78,14 @@ void NetworkServer::PartSender::send_to(PeerId peer, ClientOrders& client) {
 
 bool NetworkServer::PartSender::send(PeerId peer, Order& order, bool& is_sent) {
     NetworkConnection* connection = parts_.connections.find(peer);
-    NetworkIdentity* object = parts_.objects.find(order.place.net_id);
+    NetworkIdentity* object = parts_.objects.find(order.path.net_id);
     if (connection == nullptr || connection->is_host() || object == nullptr) {
         return false;
     }
-    const NetworkPrefab::Component& placed = object->prefab().components()[order.place.component];
+    const NetworkPrefab::Component& entry = object->prefab().components()[order.path.component];
     const bool may_see =
         parts_.driver.is_relevant_for(peer, detail::Inside::of(*object).server.id) &&
-        (placed.settings.sync_mode != SyncMode::Owner || object->connection_to_client() == peer);
+        (entry.settings.sync_mode != SyncMode::Owner || object->connection_to_client() == peer);
     if (order.is_under_way) {
         if (has_calls_under_way(peer)) {
             return true;
@@ -99,10 +99,10 @@ bool NetworkServer::PartSender::send(PeerId peer, Order& order, bool& is_sent) {
     if (!may_see || (order.parts.empty() && !order.is_wanted)) {
         return false;
     }
-    const FunctionIndex function = placed.collections[order.place.collection].changes;
+    const FunctionIndex function = entry.collections[order.path.collection].changes;
     const detail::ObjectComponent& component =
-        detail::Inside::of(*object->components()[order.place.component]);
-    detail::CollectionEnd& collection = component.collection(order.place.collection);
+        detail::Inside::of(*object->components()[order.path.component]);
+    detail::CollectionEnd& collection = component.collection(order.path.collection);
     if (!order.is_packed &&
         !pack(order, collection,
               *object->prefab().layout().functions()[function.value].parameters)) {
@@ -113,7 +113,7 @@ bool NetworkServer::PartSender::send(PeerId peer, Order& order, bool& is_sent) {
         return false;
     }
     detail::CollectionPart part;
-    part.place = {object, order.place.component, order.place.collection};
+    part.path = {object, order.path.component, order.path.collection};
     part.operations.bytes = order.parts.front();
     part.is_last = order.parts.size() == 1;
     is_sent = true;

@@ -39,15 +39,15 @@ class NetworkServer::PartSender : detail::PartOf<detail::ServerParts> {
     /// So many parts are under way to a client at most, so that what else it is called keeps room.
     static constexpr std::uint32_t parts_under_way_max = 4;
 
-    struct Place {
+    struct Path {
         std::uint64_t net_id = 0;
         std::uint8_t component = 0;
         std::uint8_t collection = 0;
 
-        friend auto operator<=>(const Place&, const Place&) = default;
+        friend auto operator<=>(const Path&, const Path&) = default;
     };
     struct Order {
-        Place place;
+        Path path;
         NetTime due;
         std::deque<std::vector<std::byte>> parts{};
         bool is_packed = false;
@@ -59,7 +59,7 @@ class NetworkServer::PartSender : detail::PartOf<detail::ServerParts> {
     struct ClientOrders {
         std::list<Order> orders;
         std::uint32_t parts_under_way = 0;  ///< at most
-        std::map<Place, std::list<Order>::iterator> by_place;
+        std::map<Path, std::list<Order>::iterator> by_path;
     };
 
     /// The connection's calls have not all arrived at the client.

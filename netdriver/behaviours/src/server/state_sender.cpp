@@ -96,16 +96,16 @@ void NetworkServer::StateSender::send(NetworkIdentity& object, detail::ObjectCom
 
 void NetworkServer::StateSender::mark_sync_vars(NetworkIdentity& object,
                                                 detail::ObjectComponent& component) {
-    const NetworkPrefab::Component& placed = object.prefab().components()[component.index()];
+    const NetworkPrefab::Component& entry = object.prefab().components()[component.index()];
     const NetObjectId id = detail::Inside::of(object).server.id;
     std::uint64_t bits = component.changes().sync_vars();
     for (; bits != 0; bits &= bits - 1) {
         const auto variable = static_cast<std::size_t>(std::countr_zero(bits));
-        if (variable >= placed.parents.size()) {
+        if (variable >= entry.parents.size()) {
             break;  // Bits of the game's own, without a variable.
         }
-        const std::uint32_t first = placed.parents[variable].value;
-        const std::uint32_t count = placed.type->sync_vars[variable].property.array_dim;
+        const std::uint32_t first = entry.parents[variable].value;
+        const std::uint32_t count = entry.type->sync_vars[variable].property.array_dim;
         for (std::uint32_t i = 0; i < count; ++i) {
             parts_.driver.mark_property_dirty(id,
                                               ParentIndex{static_cast<std::uint16_t>(first + i)});
@@ -117,12 +117,12 @@ void NetworkServer::StateSender::mark_sync_vars(NetworkIdentity& object,
 void NetworkServer::StateSender::send_collections(NetworkIdentity& object,
                                                   detail::ObjectComponent& component) {
     const NetworkPrefab& prefab = object.prefab();
-    const NetworkPrefab::Component& placed = prefab.components()[component.index()];
+    const NetworkPrefab::Component& entry = prefab.components()[component.index()];
     const NetObjectId id = detail::Inside::of(object).server.id;
-    const bool is_for_owner = placed.settings.sync_mode == SyncMode::Owner;
+    const bool is_for_owner = entry.settings.sync_mode == SyncMode::Owner;
     for (std::uint64_t bits = component.changes().collections(); bits != 0; bits &= bits - 1) {
         const auto index = static_cast<std::size_t>(std::countr_zero(bits));
-        const NetworkPrefab::Collection& collection = placed.collections[index];
+        const NetworkPrefab::Collection& collection = entry.collections[index];
         const auto call = call_of(parts_.driver, id, prefab, collection.changes);
         component.collection(index).update_opening(parts_.part_sender.whole_bytes_max());
         if (component.collection(index).send_waiting(call, prefab.limits().array_count_max)) {
@@ -139,12 +139,12 @@ void NetworkServer::StateSender::send_section(NetworkIdentity& object,
     if (!write_section(component)) {
         return;
     }
-    const NetworkPrefab::Component& placed = object.prefab().components()[component.index()];
+    const NetworkPrefab::Component& entry = object.prefab().components()[component.index()];
     const NetObjectId id = detail::Inside::of(object).server.id;
-    if (placed.settings.sync_mode != SyncMode::Owner) {
-        parts_.driver.mark_property_dirty(id, placed.section.initial);
+    if (entry.settings.sync_mode != SyncMode::Owner) {
+        parts_.driver.mark_property_dirty(id, entry.section.initial);
     }
-    switch (parts_.driver.call_function(id, placed.section.changes, &component.section().waiting)) {
+    switch (parts_.driver.call_function(id, entry.section.changes, &component.section().waiting)) {
         case CallResult::Full:
             return;  // It waits, as what it says cannot be asked for again.
         case CallResult::Ran:
@@ -154,7 +154,7 @@ void NetworkServer::StateSender::send_section(NetworkIdentity& object,
         default:
             parts_.log.write(
                 LogLevel::Error, object.connection_to_client(),
-                "the section of behaviour \"" + placed.type->name + "\" is too large to be sent");
+                "the section of behaviour \"" + entry.type->name + "\" is too large to be sent");
     }
     component.set_waiting_section(false);
 }

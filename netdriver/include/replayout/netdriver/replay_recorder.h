@@ -90,7 +90,7 @@ class ReplayRecorder {
     void fail(ReplayError error) noexcept { error_ = error; }
 
     /// One was written, at that place, or goes on there.
-    void count_part(const ReplayCheckpoint& place, bool is_checkpoint);
+    void count_part(const ReplayCheckpoint& begin, bool is_checkpoint);
     /// `chunk`: room for its head, and its payload. Nothing after an error.
     void write_chunk(ReplayChunkKind kind, Vector<std::byte>& chunk);
     /// Likewise; only what the sink took is counted.

@@ -3,8 +3,8 @@
 // Addresses of Boost.Asio as text: "1.2.3.4:7777", "[::1]:7777".
 #pragma once
 
-#include "address_places.h"
 #include "address_text.h"
+#include "peer_slots.h"
 
 #include <cstring>
 #include <string>
@@ -44,7 +44,7 @@ template <typename Protocol>
     return typename Protocol::endpoint(address, parts->port);
 }
 
-/// For places of one address.
+/// For slots of one address.
 [[nodiscard]] inline AddressKey key_of(const boost::asio::ip::address& address) {
     boost::asio::ip::address_v6 v6;
     if (address.is_v6()) {

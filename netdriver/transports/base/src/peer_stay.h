@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// How long a peer of a transport keeps its place: as long as both it and the driver speak. So whom
+// How long a peer of a transport keeps its slot: as long as both it and the driver speak. So whom
 // the driver does not take, or speaks with no more, has none for long, whatever it sends.
 #pragma once
 

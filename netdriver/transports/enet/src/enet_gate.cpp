@@ -123,7 +123,7 @@ EnetGate::EnetGate(const EnetSettings& settings, const AddressCookie::Secret& se
       stats_(stats),
       peers_(peers),
       cookies_(secret),
-      places_(settings.peers_max, settings.peers_per_address_max, settings.resource),
+      peer_slots_(settings.peers_max, settings.peers_per_address_max, settings.resource),
       proved_(settings.resource),
       client_(cookies_.client_number(0)) {}
 
@@ -234,7 +234,7 @@ void EnetGate::count_wrong_connect(ProvedMap::iterator proved) {
 
 EnetGate::ProvedMap::iterator EnetGate::unprove(ProvedMap::iterator proved) {
     reset_peers(proved->first);
-    places_.give_back(key_of(proved->first));
+    peer_slots_.give_back(key_of(proved->first));
     return proved_.erase(proved);
 }
 
@@ -272,7 +272,7 @@ void EnetGate::answer(const AddressHandshake& request, const ENetAddress& from) 
     }
     auto found = proved_.find(from);
     if (found == proved_.end()) {
-        if (!places_.take(key_of(from))) {
+        if (!peer_slots_.take(key_of(from))) {
             ++stats_.dropped_full;
             return;
         }

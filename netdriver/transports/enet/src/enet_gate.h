@@ -15,8 +15,8 @@
 
 #include "address_cookie.h"
 #include "address_handshake.h"
-#include "address_places.h"
 #include "answer_watch.h"
+#include "peer_slots.h"
 
 #include <replayout/transports/enet_transport.h>
 
@@ -60,7 +60,7 @@ class EnetGate {
     /// Who that is to the driver: `fresh`, unless the address has a peer already, whose session the
     /// driver will end when it hears of another one.
     [[nodiscard]] PeerId peer_connected(const ENetAddress& address, PeerId fresh);
-    /// Its place is free.
+    /// Its slot is free.
     void peer_left(const ENetAddress& address);
 
     // Of a client.
@@ -126,7 +126,7 @@ class EnetGate {
     SocketStats& stats_;
     EnetPeers& peers_;
     AddressCookie cookies_;
-    AddressPlaces places_;
+    PeerSlots peer_slots_;
     ProvedMap proved_;
     ENetHost* host_ = nullptr;
     NetTime now_;

@@ -118,7 +118,7 @@ class EnetTransport::Host final : public EnetTransport, private EnetPeers {
         // Of its own it would put together 32 MiB for any peer.
         host_->maximumPacketSize = settings_.datagram_bytes_max;
         host_->maximumWaitingData = waiting_bytes_max;
-        // Places are of addresses with their ports; of each of these ENet would take many peers.
+        // Slots are of addresses with their ports; of each of these ENet would take many peers.
         host_->duplicatePeers = settings_.peers_per_address_max;
         gate_.open(host_, is_server_ ? nullptr : &address);
         return {};
@@ -299,7 +299,7 @@ class EnetTransport::Host final : public EnetTransport, private EnetPeers {
             const bool is_over = entry->second.stay.is_over(now_, limits);
             ++entry;
             if (is_over) {
-                // Told once, and gone: nobody keeps his place by not answering.
+                // Told once, and gone: nobody keeps a slot by not answering.
                 enet_peer_disconnect_now(&peer, 0);
                 remove_peer(peer);
             }

@@ -87,7 +87,7 @@ class UdpTransport::Socket final : public UdpTransport {
                   1),
           endpoints_(settings.resource),
           peers_(settings.resource),
-          places_(settings.peers_max, settings.peers_per_address_max, settings.resource),
+          peer_slots_(settings.peers_max, settings.peers_per_address_max, settings.resource),
           is_server_(is_server),
           client_(cookies_.client_number(0)) {}
 
@@ -245,7 +245,7 @@ class UdpTransport::Socket final : public UdpTransport {
         const std::uint64_t token = cookies_.token(address.bytes, request.client);
         const auto known = endpoints_.find(from.remote);
         if (known == endpoints_.end()) {
-            if (!places_.take(key_of(from.remote.address()))) {
+            if (!peer_slots_.take(key_of(from.remote.address()))) {
                 ++stats_.dropped_full;
                 return;
             }
@@ -266,7 +266,7 @@ class UdpTransport::Socket final : public UdpTransport {
                 ++peer;
                 continue;
             }
-            places_.give_back(key_of(peer->second.route.remote.address()));
+            peer_slots_.give_back(key_of(peer->second.route.remote.address()));
             endpoints_.erase(peer->second.route.remote);
             peer = peers_.erase(peer);
             ++stats_.peers_forgotten;
@@ -324,7 +324,7 @@ class UdpTransport::Socket final : public UdpTransport {
     std::vector<std::byte> buffer_;
     std::pmr::map<udp::endpoint, PeerId> endpoints_;
     std::pmr::map<PeerId, Peer> peers_;
-    AddressPlaces places_;
+    PeerSlots peer_slots_;
     SocketStats stats_;
     DriveWatch watch_;
     NetTime now_;

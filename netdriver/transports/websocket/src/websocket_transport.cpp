@@ -79,7 +79,7 @@ class WebSocketTransport::Endpoint final : public WebSocketTransport {
         : settings_(settings),
           acceptor_(context_),
           pool_(settings.datagram_bytes_max, settings.resource),
-          places_(settings.peers_max, settings.peers_per_address_max, settings.resource),
+          peer_slots_(settings.peers_max, settings.peers_per_address_max, settings.resource),
           waiting_(settings.resource),
           is_server_(is_server) {}
     ~Endpoint() override {
@@ -186,7 +186,7 @@ class WebSocketTransport::Endpoint final : public WebSocketTransport {
   private:
     struct Connection;
     using ConnectionPointer = std::shared_ptr<Connection>;
-    /// What the connections of one address have in common, see AddressPlaces.
+    /// What the connections of one address have in common, see PeerSlots.
     struct Address {
         std::uint32_t waiting = 0;                      // datagrams that nobody has received yet
         std::deque<std::weak_ptr<Connection>> held_up;  // they read when there is room again
@@ -208,7 +208,7 @@ class WebSocketTransport::Endpoint final : public WebSocketTransport {
         PeerId peer;  // 0: its handshake is under way
         std::shared_ptr<Address> address;
         PeerStay stay;
-        AddressKey place{};
+        AddressKey address_key{};
         std::uint32_t control_frames = 0;  // in this tick
         bool is_reading = false;
         bool is_held_up = false;
@@ -280,13 +280,14 @@ class WebSocketTransport::Endpoint final : public WebSocketTransport {
         if (error) {
             return;  // It has gone already.
         }
-        const AddressKey place = key_of(from.address());
-        if (!places_.take(place)) {
+        const AddressKey address_key = key_of(from.address());
+        if (!peer_slots_.take(address_key)) {
             ++stats_.dropped_full;
             return;
         }
-        const auto connection = std::make_shared<Connection>(std::move(socket), address_of(place));
-        connection->place = place;
+        const auto connection =
+            std::make_shared<Connection>(std::move(socket), address_of(address_key));
+        connection->address_key = address_key;
         connections_.insert(connection);
         set_up(*connection, beast::role_type::server);
         // Read by ourselves, as Boost.Beast would take 1,536 bytes of it, less than a browser with
@@ -362,11 +363,11 @@ class WebSocketTransport::Endpoint final : public WebSocketTransport {
 
     // Both.
 
-    [[nodiscard]] std::shared_ptr<Address> address_of(const AddressKey& place) {
+    [[nodiscard]] std::shared_ptr<Address> address_of(const AddressKey& address_key) {
         if (addresses_.size() >= 2 * std::size_t{settings_.peers_max}) {
             std::erase_if(addresses_, [](const auto& entry) { return entry.second.expired(); });
         }
-        std::weak_ptr<Address>& known = addresses_[AddressPlaces::owner_of(place)];
+        std::weak_ptr<Address>& known = addresses_[PeerSlots::owner_of(address_key)];
         std::shared_ptr<Address> address = known.lock();
         if (address == nullptr) {
             address = std::make_shared<Address>();
@@ -393,7 +394,7 @@ class WebSocketTransport::Endpoint final : public WebSocketTransport {
             return;
         }
         if (is_server_) {
-            places_.give_back(connection->place);
+            peer_slots_.give_back(connection->address_key);
         }
         if (connection->peer != PeerId{}) {
             peers_.erase(connection->peer);
@@ -519,7 +520,7 @@ class WebSocketTransport::Endpoint final : public WebSocketTransport {
     tcp::acceptor acceptor_;
     DatagramPool pool_;
     DatagramQueue arrived_;
-    AddressPlaces places_;
+    PeerSlots peer_slots_;
     std::set<ConnectionPointer> connections_;
     std::map<PeerId, ConnectionPointer> peers_;
     std::map<AddressKey, std::weak_ptr<Address>> addresses_;

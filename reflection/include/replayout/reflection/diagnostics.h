@@ -70,7 +70,7 @@ struct Expectation {
 };
 
 /// Formats the sentence on the stack. It is cut at 511 bytes.
-[[gnu::cold, gnu::noinline, gnu::format(printf, 2, 3)]] void refuse_misuse(Expectation& place,
+[[gnu::cold, gnu::noinline, gnu::format(printf, 2, 3)]] void refuse_misuse(Expectation& expectation,
                                                                            const char* format,
                                                                            ...) noexcept;
 
@@ -90,14 +90,14 @@ struct Expectation {
 /// function, class and id, and says what to do. A debug build stops with it, through the assert
 /// handler. A release build logs it as an error, once for each place, and returns. The arguments
 /// are evaluated only then.
-#define REPLAYOUT_EXPECT(condition, value, ...)                                \
-    do {                                                                       \
-        if (!(condition)) [[unlikely]] {                                       \
-            static constinit ::replayout::detail::Expectation replayout_place{ \
-                #condition, __FILE__, __LINE__, REPLAYOUT_ASSERTIONS != 0};    \
-            ::replayout::detail::refuse_misuse(replayout_place, __VA_ARGS__);  \
-            return value;                                                      \
-        }                                                                      \
+#define REPLAYOUT_EXPECT(condition, value, ...)                                      \
+    do {                                                                             \
+        if (!(condition)) [[unlikely]] {                                             \
+            static constinit ::replayout::detail::Expectation replayout_expectation{ \
+                #condition, __FILE__, __LINE__, REPLAYOUT_ASSERTIONS != 0};          \
+            ::replayout::detail::refuse_misuse(replayout_expectation, __VA_ARGS__);  \
+            return value;                                                            \
+        }                                                                            \
     } while (false)
 
 #if REPLAYOUT_VALIDATION

@@ -93,7 +93,7 @@ template <typename T, auto Member>
 }
 
 /// Where the bit is that `Set` sets in a `T`.
-struct BitPlace {
+struct BitPosition {
     std::size_t offset = 0;  ///< bytes
     std::uint8_t mask = 0;   ///< 0: it is not one bit of one byte
 };
@@ -101,7 +101,7 @@ struct BitPlace {
 /// A bitfield has no member pointer. So an object is made, the bit is cleared and set, and what
 /// differs is its place.
 template <typename T, auto Set>
-[[nodiscard]] BitPlace place_of_bit() {
+[[nodiscard]] BitPosition position_of_bit() {
     const auto object = std::make_unique<T>();
     Set(*object, false);
     std::vector<std::byte> cleared(sizeof(T));
@@ -109,18 +109,18 @@ template <typename T, auto Set>
     Set(*object, true);
     std::vector<std::byte> set(sizeof(T));
     std::memcpy(set.data(), static_cast<const void*>(object.get()), sizeof(T));
-    BitPlace place;
+    BitPosition position;
     for (std::size_t offset = 0; offset < sizeof(T); ++offset) {
         const auto bits = std::to_integer<std::uint8_t>(cleared[offset] ^ set[offset]);
         if (bits == 0) {
             continue;
         }
-        if (place.mask != 0 || (bits & (bits - 1)) != 0) {
+        if (position.mask != 0 || (bits & (bits - 1)) != 0) {
             return {};
         }
-        place = {offset, bits};
+        position = {offset, bits};
     }
-    return place;
+    return position;
 }
 
 /// Bytes from the start of a `T` to its base `Base`.

@@ -108,8 +108,9 @@ class TypeBuilder {
         static_assert(
             std::is_default_constructible_v<T>,
             "the place of a bit is found with an object: give it to a DynamicTypeBuilder");
-        const detail::BitPlace place = detail::place_of_bit<T, Set>();
-        builder_.property(bit_property(name, place.mask, static_cast<std::uint32_t>(place.offset)));
+        const detail::BitPosition position = detail::position_of_bit<T, Set>();
+        builder_.property(
+            bit_property(name, position.mask, static_cast<std::uint32_t>(position.offset)));
         return PropertyBuilder<T, bool>(*this);
     }
 

@@ -25,17 +25,17 @@ class KeyedCollection : public LoggedCollection<Item, Operation> {
     using Key = std::remove_cvref_t<decltype(Operation::key_of(std::declval<const Item&>()))>;
 
     /// Where it is, or would be.
-    [[nodiscard]] std::size_t place_of(const Key& key) const {
+    [[nodiscard]] std::size_t index_of(const Key& key) const {
         const auto found = std::lower_bound(
             this->begin(), this->end(), key,
             [](const Item& item, const Key& wanted) { return Operation::key_of(item) < wanted; });
         return static_cast<std::size_t>(found - this->begin());
     }
-    [[nodiscard]] bool is_at(std::size_t place, const Key& key) const {
-        return place < this->size() && Operation::key_of(this->items()[place]) == key;
+    [[nodiscard]] bool is_at(std::size_t index, const Key& key) const {
+        return index < this->size() && Operation::key_of(this->items()[index]) == key;
     }
-    [[nodiscard]] auto iterator_to(std::size_t place) const {
-        return this->begin() + static_cast<std::ptrdiff_t>(place);
+    [[nodiscard]] auto iterator_to(std::size_t index) const {
+        return this->begin() + static_cast<std::ptrdiff_t>(index);
     }
     /// False for NaN, which has no place in an order: each add would make another entry of it.
     [[nodiscard]] static bool is_like_itself(const Key& key) {
@@ -69,17 +69,17 @@ class KeyedCollection : public LoggedCollection<Item, Operation> {
             keys.push_back(Operation::key_of(item));
         }
         for (const Operation& next : operations) {
-            const auto place = std::lower_bound(keys.begin(), keys.end(), next.key_of());
-            const bool is_there = place != keys.end() && *place == next.key_of();
+            const auto at = std::lower_bound(keys.begin(), keys.end(), next.key_of());
+            const bool is_there = at != keys.end() && *at == next.key_of();
             if (next.is_clear()) {
                 keys.clear();
             } else if (next.is_adding() && !is_there) {
                 if (!this->has_room(keys.size())) {
                     return false;
                 }
-                keys.insert(place, next.key_of());
+                keys.insert(at, next.key_of());
             } else if (!next.is_adding() && is_there) {
-                keys.erase(place);
+                keys.erase(at);
             }
         }
         return true;

@@ -113,9 +113,9 @@ class LoggedCollection : public SyncCollection {
     [[nodiscard]] std::vector<Item>& editable() noexcept { return state_.items; }
     /// Takes the item out.
     [[nodiscard]] Item take(std::size_t index) {
-        const auto place = state_.items.begin() + static_cast<std::ptrdiff_t>(index);
-        Item removed = std::move(*place);
-        state_.items.erase(place);
+        const auto position = state_.items.begin() + static_cast<std::ptrdiff_t>(index);
+        Item removed = std::move(*position);
+        state_.items.erase(position);
         return removed;
     }
     /// The items changed by this operation, which is made only if somebody is to be sent it.

@@ -97,13 +97,12 @@ class NetworkPrefab {
     friend class NetworkTypes;
 
     /// Tells the place of a member of a component to a function of the layout.
-    struct Place {
+    struct MemberPath {
         const NetworkPrefab* prefab = nullptr;
         std::uint32_t component = 0;
         std::uint32_t index = 0;  ///< of the SyncVar, function or collection
 
-        [[nodiscard]] static NetworkBehaviour& behaviour_at(void* block,
-                                                            const void* place) noexcept;
+        [[nodiscard]] static NetworkBehaviour& behaviour_at(void* block, const void* path) noexcept;
     };
     class Description;
     class Members;
@@ -115,9 +114,9 @@ class NetworkPrefab {
     /// Notes in the components which functions of the layout are theirs.
     void find_functions();
     /// Functions of the game.
-    static void call_function(void* block, const void* params, void* place);
+    static void call_function(void* block, const void* params, void* path);
     /// The same, at whichever end.
-    static void run_function(void* block, const void* params, void* place);
+    static void run_function(void* block, const void* params, void* path);
 
     std::string name_;
     std::uint32_t asset_id_ = 0;

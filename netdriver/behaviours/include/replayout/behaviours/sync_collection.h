@@ -93,7 +93,7 @@ struct CollectionState {
     /// Operations that the items contain; wraps around.
     std::uint32_t changes_count = 0;
     /// The items are more than a message holds. A client that receives this asks for them
-    /// (CollectionPlace).
+    /// (CollectionPath).
     bool is_partial = false;
 
     friend bool operator==(const CollectionState& left, const CollectionState& right) {

@@ -110,29 +110,29 @@ class SyncDictionary final : public KeyedCollection<SyncDictionaryEntry<Key, Val
 
     /// Null: it has no such key. Until the next write.
     [[nodiscard]] const Value* find(const Key& key) const {
-        const std::size_t place = this->place_of(key);
-        return this->is_at(place, key) ? &this->items()[place].value : nullptr;
+        const std::size_t index = this->index_of(key);
+        return this->is_at(index, key) ? &this->items()[index].value : nullptr;
     }
     [[nodiscard]] bool contains(const Key& key) const { return find(key) != nullptr; }
 
     /// Adds the key, or gives it another value. True also where it had that already, which is no
     /// operation (of Mirror's it is one).
     bool set(const Key& key, Value value) {
-        const std::size_t place = this->place_of(key);
-        if (!this->is_at(place, key)) {
-            return insert(place, key, std::move(value));
+        const std::size_t index = this->index_of(key);
+        if (!this->is_at(index, key)) {
+            return insert(index, key, std::move(value));
         }
         if (!this->may_write()) {
             return false;
         }
-        if (!(this->items()[place].value == value)) {
+        if (!(this->items()[index].value == value)) {
             const Entry next{key, value};
             if (!this->may_hold(&next)) {
                 return false;
             }
             using std::swap;  // std::array has one of its own
-            swap(this->editable()[place].value, value);
-            this->record([&] { return Change{Operation::Set, key, this->items()[place].value}; });
+            swap(this->editable()[index].value, value);
+            this->record([&] { return Change{Operation::Set, key, this->items()[index].value}; });
             if (this->tells_what_is_written()) {
                 tell(true, Operation::Set, Key(key), value);  // `key` may be that of an entry
             }
@@ -141,16 +141,16 @@ class SyncDictionary final : public KeyedCollection<SyncDictionaryEntry<Key, Val
     }
     /// False also where it has the key.
     bool add(const Key& key, Value value) {
-        const std::size_t place = this->place_of(key);
-        return !this->is_at(place, key) && insert(place, key, std::move(value));
+        const std::size_t index = this->index_of(key);
+        return !this->is_at(index, key) && insert(index, key, std::move(value));
     }
     /// False also where it has no such key.
     bool remove(const Key& key) {
-        const std::size_t place = this->place_of(key);
-        if (!this->is_at(place, key) || !this->may_write()) {
+        const std::size_t index = this->index_of(key);
+        if (!this->is_at(index, key) || !this->may_write()) {
             return false;
         }
-        const Entry removed = this->take(place);
+        const Entry removed = this->take(index);
         this->record([&] { return Change{Operation::Remove, removed.key, Value{}}; });
         tell(this->tells_what_is_written(), Operation::Remove, removed.key, removed.value);
         return true;
@@ -181,16 +181,16 @@ class SyncDictionary final : public KeyedCollection<SyncDictionaryEntry<Key, Val
     }
 
   private:
-    bool insert(std::size_t place, const Key& key, Value value) {
+    bool insert(std::size_t index, const Key& key, Value value) {
         Entry entry{key, std::move(value)};
         if (!this->may_write() || !this->may_grow(this->size()) ||
             !this->may_hold(&entry, this->is_like_itself(entry.key))) {
             return false;
         }
-        this->editable().insert(this->iterator_to(place), std::move(entry));
-        this->record([&] { return Change{Operation::Add, key, this->items()[place].value}; });
+        this->editable().insert(this->iterator_to(index), std::move(entry));
+        this->record([&] { return Change{Operation::Add, key, this->items()[index].value}; });
         if (this->tells_what_is_written()) {
-            const Entry added = this->items()[place];
+            const Entry added = this->items()[index];
             tell(true, Operation::Add, added.key, added.value);
         }
         return true;
@@ -216,19 +216,19 @@ class SyncDictionary final : public KeyedCollection<SyncDictionaryEntry<Key, Val
         this->run(on_change, operation, key, value);
     }
     void apply(const Change& received) override {
-        const std::size_t place = this->place_of(received.key);
-        const bool is_there = this->is_at(place, received.key);
+        const std::size_t index = this->index_of(received.key);
+        const bool is_there = this->is_at(index, received.key);
         if (received.is_clear()) {
             tell(this->tells_what_arrives() && !this->empty(), Operation::Clear, Key{}, Value{});
             this->editable().clear();
         } else if (received.is_adding() && is_there) {
             tell(this->tells_what_arrives(), Operation::Set, received.key,
-                 std::exchange(this->editable()[place].value, received.value));
+                 std::exchange(this->editable()[index].value, received.value));
         } else if (received.is_adding()) {
-            this->editable().insert(this->iterator_to(place), Entry{received.key, received.value});
+            this->editable().insert(this->iterator_to(index), Entry{received.key, received.value});
             tell(this->tells_what_arrives(), Operation::Add, received.key, received.value);
         } else if (is_there) {
-            const Entry removed = this->take(place);
+            const Entry removed = this->take(index);
             tell(this->tells_what_arrives(), Operation::Remove, removed.key, removed.value);
         }
     }

@@ -72,28 +72,28 @@ class SyncSet final : public KeyedCollection<T, detail::SetChange<T>> {
     Callback<void(Operation operation, const T& item)> on_change;
 
     [[nodiscard]] bool contains(const T& item) const {
-        return this->is_at(this->place_of(item), item);
+        return this->is_at(this->index_of(item), item);
     }
 
     /// False also where it is there.
     bool add(T item) {
-        const std::size_t place = this->place_of(item);
-        if (this->is_at(place, item) || !this->may_write() || !this->may_grow(this->size()) ||
+        const std::size_t index = this->index_of(item);
+        if (this->is_at(index, item) || !this->may_write() || !this->may_grow(this->size()) ||
             !this->may_hold(&item, this->is_like_itself(item))) {
             return false;
         }
-        this->editable().insert(this->iterator_to(place), item);
+        this->editable().insert(this->iterator_to(index), item);
         this->record([&] { return Change{Operation::Add, item}; });
         tell(this->tells_what_is_written(), Operation::Add, item);
         return true;
     }
     /// False also where it is not there.
     bool remove(const T& item) {
-        const std::size_t place = this->place_of(item);
-        if (!this->is_at(place, item) || !this->may_write()) {
+        const std::size_t index = this->index_of(item);
+        if (!this->is_at(index, item) || !this->may_write()) {
             return false;
         }
-        const T removed = this->take(place);
+        const T removed = this->take(index);
         this->record([&] { return Change{Operation::Remove, removed}; });
         tell(this->tells_what_is_written(), Operation::Remove, removed);
         return true;
@@ -160,16 +160,16 @@ class SyncSet final : public KeyedCollection<T, detail::SetChange<T>> {
         this->run(on_change, operation, item);
     }
     void apply(const Change& received) override {
-        const std::size_t place = this->place_of(received.item);
-        const bool is_there = this->is_at(place, received.item);
+        const std::size_t index = this->index_of(received.item);
+        const bool is_there = this->is_at(index, received.item);
         if (received.is_clear()) {
             tell(this->tells_what_arrives() && !this->empty(), Operation::Clear, T{});
             this->editable().clear();
         } else if (received.is_adding() && !is_there) {
-            this->editable().insert(this->iterator_to(place), received.item);
+            this->editable().insert(this->iterator_to(index), received.item);
             tell(this->tells_what_arrives(), Operation::Add, received.item);
         } else if (!received.is_adding() && is_there) {
-            tell(this->tells_what_arrives(), Operation::Remove, this->take(place));
+            tell(this->tells_what_arrives(), Operation::Remove, this->take(index));
         }
     }
     void list_items(std::vector<Change>& operations) const override {

@@ -34,7 +34,7 @@ struct SocketStats {
     std::uint64_t dropped_forged = 0;     ///< in another's name, without its token
     std::uint64_t dropped_malformed = 0;  ///< nothing that a peer says, or that was asked for
     std::uint64_t dropped_origin = 0;     ///< pages of an origin that is not allowed
-    std::uint64_t dropped_full = 0;       ///< no place was left: for peers, or for what waits
+    std::uint64_t dropped_full = 0;       ///< no slot was left: for peers, or for what waits
 };
 
 /// One thread.
@@ -45,7 +45,7 @@ class SocketTransport : public Transport {
     /// Behind NetDriver::tick_flush(): what was sent goes out.
     virtual void flush() = 0;
 
-    /// The driver's connection with this peer ended (NetWorld::peer_left()): its place is free when
+    /// The driver's connection with this peer ended (NetWorld::peer_left()): its slot is free when
     /// the driver has had nothing to say to it for close_linger_ms, in which goodbyes are repeated,
     /// whatever it says itself; and not only when that lasts for as long as peers may be silent. Of
     /// a client: its server is asked again when something is sent to it. Nothing where there is no

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "object_rows.h"
+#include "object_tables.h"
 
 #include <cstdint>
 #include <memory_resource>
@@ -20,61 +20,62 @@ struct NotingRow {
     std::uint32_t size = 0;
 };
 
-using Until = ObjectRows::Until;
+using Until = ObjectTables::Until;
 using Indices = std::vector<std::uint32_t>;
 
 }  // namespace
 
-TEST_CASE("Object rows: forgetting an object forgets it in every row that was added",
+TEST_CASE("Object tables: forgetting an object forgets it in every table that was added",
           "[netdriver][object_rows]") {
-    ObjectRows rows;
+    ObjectTables tables;
     NotingRow noting;
     BitRow bits(std::pmr::get_default_resource());
-    rows.add(noting, Until::SlotIsFree);
-    rows.add(bits, Until::SlotIsFree);
+    tables.add(noting, Until::SlotIsFree);
+    tables.add(bits, Until::SlotIsFree);
     bits.insert(ObjectIndex{70});
     bits.insert(ObjectIndex{7});
-    rows.free_slot(ObjectIndex{7});
+    tables.free_slot(ObjectIndex{7});
     CHECK(noting.forgotten == Indices{7});
     CHECK_FALSE(bits.test(ObjectIndex{7}));
     CHECK(bits.test(ObjectIndex{70}));
-    rows.free_slot(ObjectIndex{500});  // beyond its end
+    tables.free_slot(ObjectIndex{500});  // beyond its end
     CHECK(noting.forgotten == Indices{7, 500});
 }
 
-TEST_CASE("Object rows: a row forgets an object at the step it was added for, and at later ones",
-          "[netdriver][object_rows]") {
-    ObjectRows rows;
+TEST_CASE(
+    "Object tables: a table forgets an object at the step it was added for, and at later ones",
+    "[netdriver][object_rows]") {
+    ObjectTables tables;
     NotingRow torn;
     NotingRow done;
     NotingRow free;
-    rows.add(torn, Until::TornOff);
-    rows.add(done, Until::GameIsDone);
-    rows.add(free, Until::SlotIsFree);
-    rows.tear_off(ObjectIndex{1});
+    tables.add(torn, Until::TornOff);
+    tables.add(done, Until::GameIsDone);
+    tables.add(free, Until::SlotIsFree);
+    tables.tear_off(ObjectIndex{1});
     CHECK(torn.forgotten == Indices{1});
     CHECK(done.forgotten.empty());
-    rows.end_for_game(ObjectIndex{2});
+    tables.end_for_game(ObjectIndex{2});
     CHECK(torn.forgotten == Indices{1, 2});
     CHECK(done.forgotten == Indices{2});
     CHECK(free.forgotten.empty());
-    rows.free_slot(ObjectIndex{3});
+    tables.free_slot(ObjectIndex{3});
     CHECK(torn.forgotten == Indices{1, 2, 3});
     CHECK(done.forgotten == Indices{2, 3});
     CHECK(free.forgotten == Indices{3});
 }
 
-TEST_CASE("Object rows: rows that need a place for each slot grow with the slots",
+TEST_CASE("Object tables: tables that hold a value for each slot grow with the slots",
           "[netdriver][object_rows]") {
-    ObjectRows rows;
+    ObjectTables tables;
     NotingRow full;
     NotingRow sparse;
-    rows.add_full(full, Until::GameIsDone);
-    rows.add(sparse, Until::GameIsDone);
-    rows.grow(90);
+    tables.add_full(full, Until::GameIsDone);
+    tables.add(sparse, Until::GameIsDone);
+    tables.grow(90);
     CHECK(full.size == 90);
     CHECK(sparse.size == 0);
-    rows.end_for_game(ObjectIndex{4});
+    tables.end_for_game(ObjectIndex{4});
     CHECK(full.forgotten == Indices{4});
 }
 

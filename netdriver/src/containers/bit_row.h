@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #include "object_index.h"
-#include "row_growth.h"
+#include "table_growth.h"
 
 namespace replayout {
 
@@ -23,7 +23,7 @@ class BitRowOf {
 
     void grow(std::uint32_t bit_count) {
         const std::size_t word_count = (std::size_t{bit_count} + 63) / 64;
-        grow_row(words_, word_count, std::uint64_t{0});
+        grow_table(words_, word_count, std::uint64_t{0});
     }
     void grow_to(Index bit) { grow(number_of(bit) + 1); }
     void set(Index bit) noexcept { words_[word_of(bit)] |= mask_of(bit); }
@@ -77,7 +77,7 @@ class BitRowOf {
     }
     /// Grows, if `other` is longer.
     void merge(const BitRowOf& other) {
-        grow_row(words_, other.words_.size(), std::uint64_t{0});
+        grow_table(words_, other.words_.size(), std::uint64_t{0});
         for (std::size_t i = 0; i < other.words_.size(); ++i) {
             words_[i] |= other.words_[i];
         }
@@ -180,6 +180,6 @@ class BitRowOf {
 
 using BitRow = BitRowOf<ObjectIndex>;
 /// Over layouts, viewers, or words of another row.
-using NumberRow = BitRowOf<std::uint32_t>;
+using NumberBitRow = BitRowOf<std::uint32_t>;
 
 }  // namespace replayout

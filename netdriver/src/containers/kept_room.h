@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// When memory that is kept from tick to tick goes back. Rows that ticks fill keep their room, so
+// When memory that is kept from tick to tick goes back. Vectors that ticks fill keep their room, so
 // that a steady tick takes none. A burst, a thousand clients that join at once, leaves far more
-// than is ever needed again. So each row knows how much of it was needed lately, and once in
+// than is ever needed again. So each vector knows how much of it was needed lately, and once in
 // KeptRoom::period flushes its owner makes it give back the rest:
 //
 //     needed most    1,000 ...... 40 ...... 40 ...... 40
@@ -33,7 +33,7 @@ struct KeptRoom {
     }
 };
 
-/// A row that knows how much of its room was needed since the last trim(). All else is that of a
+/// A vector that knows how much of its room was needed since the last trim(). All else is that of a
 /// Vector; if two of them swap what they hold, each keeps what it knows.
 template <typename T>
 class KeptVector : public Vector<T> {
@@ -42,19 +42,19 @@ class KeptVector : public Vector<T> {
 
     /// Notes that `count` elements were needed.
     void note(std::size_t count) noexcept { most_ = std::max(most_, count); }
-    /// Notes what the row held.
+    /// Notes what the vector held.
     void clear() noexcept {
         note(this->size());
         Vector<T>::clear();
     }
-    /// Makes and notes at least `count` elements, of a row that may have more than are used.
+    /// Makes and notes at least `count` elements, of a vector that may have more than are used.
     void grow_to(std::size_t count) {
         note(count);
         if (this->size() < count) {
             this->resize(std::max(count, 2 * this->size()));
         }
     }
-    /// Once in a period. Requires that the row is empty, or may be.
+    /// Once in a period. Requires that the vector is empty, or may be.
     void trim() {
         const std::size_t most = std::exchange(most_, 0);
         if (KeptRoom::is_too_large(most, this->capacity(), sizeof(T))) {
@@ -63,7 +63,8 @@ class KeptVector : public Vector<T> {
             this->swap(smaller);
         }
     }
-    /// The same of a row that holds elements which nobody needs any longer. It does not note them.
+    /// The same of a vector that holds elements which nobody needs any longer. It does not note
+    /// them.
     void drop_and_trim() {
         Vector<T>::clear();
         trim();
@@ -73,14 +74,14 @@ class KeptVector : public Vector<T> {
     std::size_t most_ = 0;
 };
 
-template <typename... Rows>
-void clear_all(Rows&... rows) noexcept {
-    (rows.clear(), ...);
+template <typename... Vectors>
+void clear_all(Vectors&... vectors) noexcept {
+    (vectors.clear(), ...);
 }
 
-template <typename... Rows>
-void trim_all(Rows&... rows) {
-    (rows.trim(), ...);
+template <typename... Vectors>
+void trim_all(Vectors&... vectors) {
+    (vectors.trim(), ...);
 }
 
 }  // namespace replayout

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// How what there is to do is dealt out to lanes: to each a row of it, all about as long.
+// How what there is to do is dealt out to lanes: to each a range of it, all about as long.
 #pragma once
 
 #include "bit_row.h"
@@ -14,7 +14,7 @@ namespace replayout {
 
 inline constexpr std::uint32_t lane_count_max = 64;
 
-/// A row of what is dealt out.
+/// A range of what is dealt out.
 struct LaneRange {
     std::size_t begin = 0;
     std::size_t end = 0;

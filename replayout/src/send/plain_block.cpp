@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: MIT
 #include <replayout/send_properties.h>
 
-#include "plain_row.h"
+#include "plain_leaf_run.h"
 
 namespace replayout {
 
-RowBlock::RowBlock(const RepLayout& layout, std::uint64_t handles) noexcept
+PlainBlock::PlainBlock(const RepLayout& layout, std::uint64_t handles) noexcept
     : layout_(&layout), handles_(handles) {
     REPLAYOUT_ASSERT(handles != 0 && layout.handle_count() <= small_set_bits_max);
-    PlainRow row;
-    if (!find_plain_row(layout, handles, row)) {
+    PlainLeafRun leaves;
+    if (!find_plain_run(layout, handles, leaves)) {
         return;
     }
-    const BitRegister code = row.code(layout.handle_count());
+    const BitRegister code = leaves.code(layout.handle_count());
     code_ = code.bits;
     code_bits_ = code.count;
-    begin_ = layout.plain_leaf(layout.root(), RepHandle{row.begin_bit + 1}).shadow_begin;
+    begin_ = layout.plain_leaf(layout.root(), RepHandle{leaves.begin_bit + 1}).shadow_begin;
     value_bytes_ =
-        layout.plain_leaf(layout.root(), RepHandle{row.end_bit}).shadow_end.value - begin_.value;
-    value_count_ = row.value_count();
+        layout.plain_leaf(layout.root(), RepHandle{leaves.end_bit}).shadow_end.value - begin_.value;
+    value_count_ = leaves.value_count();
     byte_count_ = (code_bits_ + 7) / 8 + value_bytes_;
 }
 
-void RowBlock::shift_values(const std::byte* source, std::byte* target) const noexcept {
+void PlainBlock::shift_values(const std::byte* source, std::byte* target) const noexcept {
     const std::uint32_t shift = code_bits_ % 8;
     std::uint64_t carry = code_ >> (code_bits_ - shift);
     std::size_t left = value_bytes_;

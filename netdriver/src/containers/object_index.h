@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The slot of an object, as a type: no channel, viewer, layout or count converts into it. Rows with
-// a place for each object take it, and nothing else.
+// The slot of an object, as a type: no channel, viewer, layout or count converts into it. Tables
+// with a slot for each object take it, and nothing else.
 #pragma once
 
 #include <replayout/netdriver/bunch.h>
@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "row_growth.h"
+#include "table_growth.h"
 
 namespace replayout {
 
@@ -36,26 +36,26 @@ constexpr ObjectIndex& operator++(ObjectIndex& index) noexcept {
     return index = ObjectIndex{value_of(index) + 1};
 }
 
-/// A vector with a place for each object.
+/// A vector with a slot for each object.
 template <typename T>
 class ByObject : public Vector<T> {
-    using Places = Vector<T>;
+    using Slots = Vector<T>;
 
   public:
-    using Places::Places;
+    using Slots::Slots;
 
     [[nodiscard]] T& operator[](ObjectIndex index) noexcept {
-        return Places::operator[](value_of(index));
+        return Slots::operator[](value_of(index));
     }
     [[nodiscard]] const T& operator[](ObjectIndex index) const noexcept {
-        return Places::operator[](value_of(index));
+        return Slots::operator[](value_of(index));
     }
     [[nodiscard]] bool contains(ObjectIndex index) const noexcept {
         return value_of(index) < this->size();
     }
-    /// Makes a place for the object, the new places being `value`.
+    /// Makes a slot for the object, the new slots being `value`.
     void grow_to(ObjectIndex index, const T& value) {
-        grow_row(*this, std::size_t{value_of(index)} + 1, value);
+        grow_table(*this, std::size_t{value_of(index)} + 1, value);
     }
 };
 

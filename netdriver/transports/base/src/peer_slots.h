@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Places of a server for peers: so many in all, and so many of one address, so that who has one
+// Slots of a server for peers: so many in all, and so many of one address, so that who has one
 // address does not take those of all others. Of IPv6 the first 64 bits count, as whoever has one
 // address there has all that begin alike.
 #pragma once
@@ -17,9 +17,9 @@ namespace replayout {
 /// An address without its port: 16 bytes, of IPv4 as IPv6 maps it.
 using AddressKey = std::array<std::byte, 16>;
 
-class AddressPlaces {
+class PeerSlots {
   public:
-    AddressPlaces(std::uint32_t max, std::uint32_t per_address_max, MemoryResource* resource)
+    PeerSlots(std::uint32_t max, std::uint32_t per_address_max, MemoryResource* resource)
         : max_(max), per_address_max_(per_address_max), taken_(resource) {}
 
     /// False: there is none left.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <replayout/key_places.h>
+#include <replayout/elements_by_key.h>
 
 #include <replayout/reflection/property.h>
 
@@ -9,11 +9,11 @@
 
 namespace replayout::detail {
 
-void KeyPlaces::collect(const RepLayoutCmd& cmd, const std::byte* array) {
+void ElementsByKey::collect(const RepLayoutCmd& cmd, const std::byte* array) {
     const std::size_t count = cmd.property->array.count(array);
     const auto* elements = static_cast<const std::byte*>(cmd.property->array.data(array));
     const ArrayKey& key = cmd.property->array_key;
-    places_.resize(count);
+    elements_.resize(count);
     bool is_sorted = true;
     std::uint64_t last_key = 0;
     for (std::size_t i = 0; i < count; ++i) {
@@ -21,21 +21,21 @@ void KeyPlaces::collect(const RepLayoutCmd& cmd, const std::byte* array) {
             load_integer(elements + i * std::size_t{cmd.element_size} + key.offset, key.size);
         is_sorted = is_sorted && this_key >= last_key;
         last_key = this_key;
-        places_[i] = {this_key, static_cast<std::uint32_t>(i)};
+        elements_[i] = {this_key, static_cast<std::uint32_t>(i)};
     }
     if (!is_sorted) {
         // By index where the game has given two elements one key: the first is it.
-        std::sort(places_.begin(), places_.end(), [](const auto& left, const auto& right) {
+        std::sort(elements_.begin(), elements_.end(), [](const auto& left, const auto& right) {
             return left.key != right.key ? left.key < right.key : left.index < right.index;
         });
     }
 }
 
-void KeyPlaces::drop_doubles() {
-    const auto is_double = [](const KeyPlace& left, const KeyPlace& right) {
+void ElementsByKey::drop_doubles() {
+    const auto is_double = [](const ElementByKey& left, const ElementByKey& right) {
         return left.key == right.key;
     };
-    places_.erase(std::unique(places_.begin(), places_.end(), is_double), places_.end());
+    elements_.erase(std::unique(elements_.begin(), elements_.end(), is_double), elements_.end());
 }
 
 }  // namespace replayout::detail

@@ -14,35 +14,36 @@
 
 namespace replayout::detail {
 
-struct KeyPlace {
+struct ElementByKey {
     std::uint64_t key;
     std::uint32_t index;
 };
 
-class KeyPlaces {
+class ElementsByKey {
   public:
-    explicit KeyPlaces(MemoryResource* resource) : places_(Allocator<KeyPlace>(resource)) {}
+    explicit ElementsByKey(MemoryResource* resource)
+        : elements_(Allocator<ElementByKey>(resource)) {}
 
     /// Takes the elements of the array at `array`.
     void collect(const RepLayoutCmd& cmd, const std::byte* array);
-    void clear() noexcept { places_.clear(); }
+    void clear() noexcept { elements_.clear(); }
 
     /// By ascending key; where the game has given several elements one key, by index.
-    [[nodiscard]] std::span<const KeyPlace> places() const noexcept {
-        return {places_.data(), places_.size()};
+    [[nodiscard]] std::span<const ElementByKey> elements() const noexcept {
+        return {elements_.data(), elements_.size()};
     }
     /// The first element with that key; null: there is none.
-    [[nodiscard]] const KeyPlace* find(std::uint64_t key) const noexcept {
+    [[nodiscard]] const ElementByKey* find(std::uint64_t key) const noexcept {
         const auto found = std::lower_bound(
-            places_.begin(), places_.end(), key,
-            [](const KeyPlace& place, std::uint64_t wanted) { return place.key < wanted; });
-        return found == places_.end() || found->key != key ? nullptr : &*found;
+            elements_.begin(), elements_.end(), key,
+            [](const ElementByKey& element, std::uint64_t wanted) { return element.key < wanted; });
+        return found == elements_.end() || found->key != key ? nullptr : &*found;
     }
     /// Leaves of several elements with one key the first.
     void drop_doubles();
 
   private:
-    Vector<KeyPlace> places_;
+    Vector<ElementByKey> elements_;
 };
 
 }  // namespace replayout::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "address_places.h"
+#include "peer_slots.h"
 
 #include <replayout/reflection/diagnostics.h>
 
@@ -16,14 +16,14 @@ constexpr AddressKey mapped_v4{std::byte{0}, std::byte{0}, std::byte{0},    std:
 
 }  // namespace
 
-AddressKey AddressPlaces::owner_of(AddressKey address) noexcept {
+AddressKey PeerSlots::owner_of(AddressKey address) noexcept {
     if (!std::equal(mapped_v4.begin(), mapped_v4.begin() + 12, address.begin())) {
         std::fill(address.begin() + prefix_bytes, address.end(), std::byte{0});
     }
     return address;
 }
 
-bool AddressPlaces::take(const AddressKey& address) {
+bool PeerSlots::take(const AddressKey& address) {
     if (count_ >= max_ || per_address_max_ == 0) {
         return false;
     }
@@ -36,7 +36,7 @@ bool AddressPlaces::take(const AddressKey& address) {
     return true;
 }
 
-void AddressPlaces::give_back(const AddressKey& address) {
+void PeerSlots::give_back(const AddressKey& address) {
     const auto found = taken_.find(owner_of(address));
     REPLAYOUT_ASSERT(found != taken_.end() && count_ > 0);
     --count_;

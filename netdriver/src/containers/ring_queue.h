@@ -29,7 +29,7 @@ class RingQueue {
 
     [[nodiscard]] std::size_t count() const noexcept { return count_; }
 
-    /// A place at the end, to be filled: it holds an old value.
+    /// A slot at the end, to be filled: it holds an old value.
     [[nodiscard]] T& push_back() {
         if (count_ == slots_.size()) {
             grow();
