@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// An object store of your own, in the manner of an ECS: components of a kind lie in a row, and move
-// when others go. An entity is replicated as its position, with its health as a part of that.
+// An object store of your own, in the manner of an ECS: components of a kind lie side by side, and
+// move when others go. An entity is replicated as its position, with its health as a part of that.
 #include <replayout/netdriver/loopback_transport.h>
 #include <replayout/netdriver/net_driver.h>
 #include <replayout/reflection/reflection.h>
@@ -25,22 +25,22 @@ struct Health {
 };
 using Entity = std::uint64_t;
 
-/// Components in a row; the last one moves into the place of one that goes.
+/// Components side by side; the last one moves into the slot of one that goes.
 template <typename Component>
 struct Pool {
-    std::vector<std::pair<Entity, Component>> row;
-    std::map<Entity, std::size_t> places;
+    std::vector<std::pair<Entity, Component>> components;
+    std::map<Entity, std::size_t> indices;
     void add(Entity entity) {
-        places[entity] = row.size();
-        row.emplace_back(entity, Component());
+        indices[entity] = components.size();
+        components.emplace_back(entity, Component());
     }
     void remove(Entity entity) {
-        row[places.at(entity)] = row.back();
-        places[row.back().first] = places.at(entity);
-        places.erase(entity);
-        row.pop_back();
+        components[indices.at(entity)] = components.back();
+        indices[components.back().first] = indices.at(entity);
+        indices.erase(entity);
+        components.pop_back();
     }
-    Component& of(Entity entity) { return row[places.at(entity)].second; }
+    Component& of(Entity entity) { return components[indices.at(entity)].second; }
 };
 
 /// A handle says which component of which entity; where that lies is asked for when it matters.
@@ -112,7 +112,7 @@ int main() {
             driver->tick_dispatch(NetTime::from_milliseconds(frame * 33));
             driver->tick_flush(NetTime::from_milliseconds(frame * 33));
         }
-        for (const auto& [entity, position] : theirs.positions.row) {
+        for (const auto& [entity, position] : theirs.positions.components) {
             std::printf("at %d, health %d\n", position.x, theirs.healths.of(entity).points);
         }
     }

@@ -41,7 +41,7 @@ struct Side final : NetWorld {
     void peer_joined(PeerId) override { std::printf("%s: joined\n", name); }
     void peer_left(PeerId peer, CloseReason reason) override {
         std::printf("%s: left, %s\n", name, std::string(to_string(reason)).c_str());
-        transport->close(peer);  // its place is free
+        transport->close(peer);  // its slot is free
     }
     void tick() {
         const NetTime now = clock_now();

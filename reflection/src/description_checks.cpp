@@ -158,8 +158,8 @@ struct Extent {
     bool is_own = false;
 };
 
-/// Own properties and those of the bases, by where they begin; bits of one byte by their place in
-/// it.
+/// Own properties and those of the bases, by where they begin; bits of one byte by their position
+/// in it.
 std::vector<Extent> sorted_extents(const TypeDescription& type) {
     std::vector<Extent> extents;
     for (const Property& property : type.properties) {

@@ -201,7 +201,7 @@ Status check_elements(const TypeRegistry& registry, const Property& property,
     return {};
 }
 
-/// A receiver writes the key of a new element as an integer, so what is described in that place
+/// A receiver writes the key of a new element as an integer, so what is described there
 /// must be one, and it alone. `type` lies `type_offset` bytes into the element.
 bool has_room_for_key(const Type& type, std::uint64_t type_offset, const ArrayKey& key) {
     if (type.base() != nullptr &&

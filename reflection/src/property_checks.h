@@ -21,7 +21,7 @@ namespace detail {
 /// Operations say which size and alignment they are made for; when there are any, both must fit.
 [[nodiscard]] Status check_ops(const Culprit& culprit, const TypeOps& ops, std::uint32_t size);
 
-/// One property of `type`: its value, its place, its key, its condition, its notify.
+/// One property of `type`: its value, its location, its key, its condition, its notify.
 [[nodiscard]] Status check_property(const TypeRegistry& registry, const TypeDescription& type,
                                     const Property& property, const Culprit& culprit);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-//
-// Places of a server: so many in all, and so many of one address.
+// Slots of a server for peers: so many in all, and so many of one address.
 #include "peer_slots.h"
 
 #include <cstddef>

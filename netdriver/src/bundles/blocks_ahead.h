@@ -32,7 +32,7 @@ class BlocksAhead {
         }
     }
 
-    /// The next one is laid down, in a block like `row`, as far as is known.
+    /// The next one is laid down, in a block like `block`, as far as is known.
     [[gnu::always_inline]] void step(const PlainBlock& block) noexcept {
         step_far();
         step_near(block);

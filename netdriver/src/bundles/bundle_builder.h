@@ -140,10 +140,10 @@ class BundleBuilder {
     /// Returns where they begin in the run.
     [[nodiscard]] std::uint32_t append(const LaneBlocks& blocks);
     /// Cuts: the next `count` blocks of a lane, as many of them as there is room for in the packet
-    /// and the bundle at hand, get their places.
+    /// and the bundle at hand, get their positions.
     [[nodiscard]] BlockExtent add_extent(const AlikeBlocks& alike, std::uint32_t count,
                                          LaneBlockWalk& walk);
-    /// Makes bytes() reach as far as all that got a place, for lanes to write it.
+    /// Makes bytes() reach as far as all that got a position, for lanes to write it.
     void reserve_added() { bytes_.reserve(bytes_.byte_count()); }
     /// Ends the run: all of its blocks are there.
     void finish(std::span<const ObjectIndex> order, ReplicationCounters& counters);

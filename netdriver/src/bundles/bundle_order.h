@@ -2,8 +2,8 @@
 //
 // The order in which what changed is laid down in bundles: what is seen together lies together.
 //
-//     cells          | 2: 7 40 | 5: 12 |          objects of the interest grid, row by row of cells
-//     order     3  9 | 7  40   | 12    |          first who has no place in it, then cell by cell
+//     cells          | 2: 7 40 | 5: 12 |          objects of the interest grid, line by line
+//     order     3  9 | 7  40   | 12    |          first who lies in no cell, then cell by cell
 //
 // It decides where blocks lie, and with that how many copies a client takes that sees a part of the
 // world; which blocks it takes follows from its pairs alone. Where nothing that changed is in the

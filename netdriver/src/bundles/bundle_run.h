@@ -97,7 +97,7 @@ struct ObjectBits {
     std::uint64_t bits = 0;
 };
 
-/// Objects of one word of a row, and where the places of their blocks begin.
+/// Objects of one word of a row, and where the positions of their blocks begin.
 struct WordPositions {
     std::uint64_t bits = 0;
     std::uint32_t first = 0;
@@ -170,7 +170,7 @@ class BundleRun {
 
     /// Blocks do not lie in the order of the objects, but it is known where each is.
     [[nodiscard]] bool has_positions() const noexcept { return !word_positions_.empty(); }
-    /// Those of a word that changed. Requires places.
+    /// Those of a word that changed. Requires positions.
     [[nodiscard]] const WordPositions& positions_in(std::uint32_t word) const noexcept {
         return word_positions_[word];
     }
@@ -179,10 +179,10 @@ class BundleRun {
                                             std::uint64_t bit) const noexcept {
         return positions_[position_number(among, bit)];
     }
-    /// That of any object. Requires places. O(1).
+    /// That of any object. Requires positions. O(1).
     [[nodiscard]] BlockPosition find(ObjectIndex index) const noexcept;
     /// Which blocks of `bundle` belong to `objects`: bit i for block i. Costs a step for each word,
-    /// and for each object of the smaller part of a word; with places, one for each object.
+    /// and for each object of the smaller part of a word; with positions, one for each object.
     [[nodiscard]] std::uint64_t blocks_in(const Bundle& bundle,
                                           const BitRow& objects) const noexcept;
     /// The same among blocks that are kept, where not all are. O(blocks).

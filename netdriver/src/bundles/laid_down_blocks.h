@@ -131,7 +131,7 @@ class BlockBytes {
         byte_count_ = cursor.byte_count;
         last_channel_ = cursor.last_channel;
     }
-    /// Blocks of one row that were not cut, at most.
+    /// Alike blocks in one go that were not cut, at most.
     static constexpr std::uint32_t uncut_blocks_max = 64;
     /// How many with such a body the packet at hand has room for, side by side, the first with a
     /// head as long. Requires room for one.
@@ -163,7 +163,7 @@ class BlockBytes {
         last_channel_ = channel;
     }
 
-    /// Objects of this layout may lie in a row of `plain`.
+    /// Objects of this layout may have blocks like `plain`.
     [[nodiscard]] bool is_plain_known() const noexcept {
         return layout_facts.may_be_regular && layout_facts.is_simple &&
                plain.layout() == layout_facts.layout && plain.value_count() > 0;

@@ -5,7 +5,7 @@
 //
 //     blocks    [3][4][5] ... [58][59][71] ...      of the lane, in its own bytes
 //     alike     |-- 57 x 26 bytes --| ...           as long, each a neighbour of the one before
-//     placed    |-- 40 --|-- 17 --| ...             what of them lies side by side in the run
+//     extents   |-- 40 --|-- 17 --| ...             what of them lies side by side in the run
 //
 // What is alike is cut at once, so a cut costs something for each packet and little for each block.
 #pragma once

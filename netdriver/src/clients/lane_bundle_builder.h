@@ -7,7 +7,7 @@
 //     lanes             each copies its own there                   [3][4]|[9][70]|[71]
 //
 // A cut depends on all blocks before it, and costs little a block where these are alike
-// (LaneBlocks); the lanes do what takes long. Blocks that follow each other in both places are
+// (LaneBlocks); the lanes do what takes long. Blocks that follow each other in both are
 // copied at once.
 #pragma once
 
@@ -40,7 +40,7 @@ class LaneBundleBuilder {
     void lay_down_one(ObjectIndex index, LaneBlocks& blocks, SendContext& context) const;
     /// Cuts what a lane laid down into bundles and packets.
     void add(LaneBlocks& blocks);
-    /// Copies it where it was placed.
+    /// Copies it where it belongs in the run.
     void copy_blocks(const LaneBlocks& blocks);
     void copy_bytes(const LaneBlocks& blocks);
 

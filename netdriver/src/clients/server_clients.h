@@ -134,7 +134,7 @@ class ServerClients {
     }
     ServerClient& make(const PacketStream::Settings& settings, NetTime now, Transport* tap);
     void forget_address(ServerClient& client) noexcept;
-    /// Tells the clients from `begin` on their places, which changed.
+    /// Tells the clients from `begin` on their numbers, which changed.
     void number_clients(std::size_t begin) noexcept;
     void destroy(ServerClient* client) noexcept;
 
@@ -148,7 +148,7 @@ class ServerClients {
     WaitingPool waiting_pool_;            // of all clients, which do not outlive it
     Vector<ServerClient*> clients_;       // in the order in which they joined
     std::pmr::unordered_map<std::uint64_t, ServerClient*> by_peer_;  // looked up, never walked
-    std::uint32_t next_sender_ = 0;  // place of the client that is likely to be heard next
+    std::uint32_t next_sender_ = 0;  // number of the client that is likely to be heard next
     Vector<ReplacedPeer> replaced_;
 };
 

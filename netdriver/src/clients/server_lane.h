@@ -2,7 +2,7 @@
 //
 // A share of a flush, which one thread at a time works on (executor.h), and all that this thread
 // writes and others must not: counters, scratch, datagrams. A connection belongs to one lane for
-// its life; objects are dealt out anew in each flush, in rows.
+// its life; objects are dealt out anew in each flush, in ranges.
 //
 // A server without an executor has one lane, which counts where the driver does.
 #pragma once

@@ -87,7 +87,7 @@ void ReliableSender::queue_close(ChannelIndex channel, std::uint16_t sequence,
     const auto unsent = unsent_channels_.find(channel);
     const bool is_behind_others =
         unsent != unsent_channels_.end() && unsent->second.bunch_count > 0;
-    if (is_behind_others || !is_message_row_full()) {
+    if (is_behind_others || !is_message_queue_full()) {
         make_close(close);
     } else {
         waiting_closes_.push_back() = close;
@@ -105,7 +105,7 @@ void ReliableSender::make_close(const WaitingClose& close) {
 }
 
 void ReliableSender::make_waiting_closes() {
-    while (waiting_closes_.count() > 0 && !is_message_row_full()) {
+    while (waiting_closes_.count() > 0 && !is_message_queue_full()) {
         make_close(waiting_closes_.front());
         waiting_closes_.pop_front();
     }

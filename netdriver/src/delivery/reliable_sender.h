@@ -4,11 +4,11 @@
 // when it is lost: as they are, or without their bytes, if the other end is not to have these any
 // more.
 //
-// They wait in three rows, one for each share of a connection: opens, messages, values. A row keeps
-// its order and overtakes the others, so no open waits for a flood of values. What is unsent of a
-// channel stands in one row, so the order within a channel is kept as well: a close behind a value
-// of its object waits with the values. Closes that find the row of messages full wait apart,
-// because a game may remove thousands of objects at once.
+// They wait in three queues, one for each share of a connection: opens, messages, values. A queue
+// keeps its order and overtakes the others, so no open waits for a flood of values. What is unsent
+// of a channel stands in one queue, so the order within a channel is kept as well: a close behind a
+// value of its object waits with the values. Closes that find the queue of messages full wait
+// apart, because a game may remove thousands of objects at once.
 //
 // What the other end keeps waiting is bounded, so a sender stays within a window. It begins with
 // the first bunch, and with the first message, that is not delivered whole, in the order in which
@@ -82,7 +82,7 @@ class ReliableSender {
     /// The same of one that is queued behind others that are not sent.
     [[nodiscard]] bool has_room_behind_unsent(PacketUse use,
                                               std::size_t payload_bytes) const noexcept;
-    /// Bunches of that row that are to go out, without closes that wait.
+    /// Bunches of that queue that are to go out, without closes that wait.
     [[nodiscard]] std::uint32_t waiting_count(PacketUse use) const noexcept {
         return static_cast<std::uint32_t>(state_of(use).lost_count + state_of(use).unsent.count());
     }
@@ -179,12 +179,12 @@ class ReliableSender {
     [[nodiscard]] UseState& count_in(ChannelIndex channel, PacketUse use, std::uint32_t count);
     void count_out(ChannelIndex channel);
     /// A further close waits. BunchPool reuses the memory of as many bunches.
-    [[nodiscard]] bool is_message_row_full() const noexcept {
+    [[nodiscard]] bool is_message_queue_full() const noexcept {
         constexpr std::size_t enough = 64;
         return state_of(PacketUse::Messages).unsent.count() >= enough;
     }
     void make_close(const WaitingClose& close);
-    /// Makes bunches of closes that wait, while the row of messages is short.
+    /// Makes bunches of closes that wait, while the queue of messages is short.
     void make_waiting_closes();
     /// Calls `visit(bunch, whether it is in flight)` for the parts of a value under way.
     template <typename Visitor>
@@ -211,15 +211,15 @@ class ReliableSender {
     std::uint64_t sent_count_ = 0;
     WindowPosition sent_;  // everything that has been sent
     // As it was once. It only moves on, so where there is room from here there is room.
-    mutable WindowPlace known_begin_;
-    std::size_t bunch_count_ = 0;  // in all rows
+    mutable WindowPosition known_begin_;
+    std::size_t bunch_count_ = 0;  // in all queues
     BunchPool pool_;
     std::array<UseState, share_count> states_;
     FlatMap<ChannelIndex, UnsentChannel> unsent_channels_;
     std::size_t most_channels_ = 0;       // since trim()
     std::size_t sent_channel_count_ = 0;  // of these, with nothing that is unsent any more
     Vector<EndedMessage> ended_;          // few
-    // While closes wait, the row of messages is full, so a new close never overtakes them.
+    // While closes wait, the queue of messages is full, so a new close never overtakes them.
     RingQueue<WaitingClose> waiting_closes_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a public function checks before it does anything, and the sentence of its refusal: one place
-// for all functions of the driver and its facets.
+// What a public function checks before it does anything, and the sentence of its refusal, for all
+// functions of the driver and its facets.
 //
 //     REPLAYOUT_EXPECT_MAY(void(), may_change, id);
 #pragma once

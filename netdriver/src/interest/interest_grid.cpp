@@ -233,8 +233,8 @@ std::uint64_t InterestGrid::cell_number_of(ObjectIndex index) const noexcept {
     if (!has_object(index)) {
         return 0;
     }
-    // Row by row, so that what a viewer sees of a row lies in a row. Of cull distances cells are
-    // small, and as many as make a half of the distance at most count as one.
+    // Line by line, so that what a viewer sees of a line lies side by side. Of cull distances cells
+    // are small, and as many as make a half of the distance at most count as one.
     constexpr int line_bits = 20;
     constexpr int column_bits = 20;
     constexpr int plane_bits = 16;
@@ -242,7 +242,7 @@ std::uint64_t InterestGrid::cell_number_of(ObjectIndex index) const noexcept {
     const int shift = layer == grid_layer ? 0 : cells_log2 - 2;
     const LatticePoint& at = object_nodes_[index].at;
     const auto bits_of = [shift](std::int32_t cell, int bits) {
-        // Counted from the middle, so that a row does not end there.
+        // Counted from the middle, so that a line does not end there.
         const std::int64_t counted = (cell >> shift) + (std::int64_t{1} << (bits - 1));
         return static_cast<std::uint64_t>(counted) & ((std::uint64_t{1} << bits) - 1);
     };

@@ -113,7 +113,7 @@ class InterestGrid {
         Viewer(MarkedRow& changed_row, MemoryResource* resource)
             : changed(&changed_row), sight(resource) {}
 
-        MarkedRow* changed;  // null: the place is free
+        MarkedRow* changed;  // null: the slot is free
         BitRow sight;        // by object index
         std::optional<Vector3> location;
         std::uint64_t view = 0;           // cells, squared

@@ -34,7 +34,7 @@ std::uint32_t SpatialHash::shift_for(std::uint32_t reach) const noexcept {
 }
 
 std::size_t SpatialHash::head_of(const LatticePoint& block) const noexcept {
-    // Three odd constants, and the upper bits folded down: blocks in a row get heads far apart.
+    // Three odd constants, and the upper bits folded down: neighbouring blocks get heads far apart.
     std::uint64_t mixed =
         static_cast<std::uint32_t>(block.x) * std::uint64_t{0x9E37'79B9'7F4A'7C15} ^
         static_cast<std::uint32_t>(block.y) * std::uint64_t{0xC2B2'AE3D'27D4'EB4F} ^

@@ -24,7 +24,7 @@ struct SpatialNode {
 class SpatialHash {
   public:
     enum class Blocks : std::uint8_t {
-        Few,   ///< 9, or 27, around a place: for few things, which are looked for often
+        Few,   ///< 9, or 27, around a point: for few things, which are looked for often
         Fine,  ///< more of smaller ones, so fewer things that are too far: for many things
     };
 
@@ -49,7 +49,7 @@ class SpatialHash {
         for_each_block(box_around(at),
                        [&](const LatticePoint& block) { for_each_in(block, visit); });
     }
-    /// The same of two places, and each once.
+    /// The same of two points, and each once.
     template <typename Visitor>
     void for_each_near_either(const LatticePoint& at, const LatticePoint& other,
                               Visitor&& visit) const {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Why connections ended, for the log: a line for each, with the peer, the reason and, where there
-// is one, the place. Whoever can reach a server can make it close connections, so lines are few a
-// second; those left out are counted, and the next line tells how many they were.
+// is one, what was read. Whoever can reach a server can make it close connections, so lines are few
+// a second; those left out are counted, and the next line tells how many they were.
 #pragma once
 
 #include <replayout/net_guid.h>

@@ -9,7 +9,7 @@
 //     a block of its own, lost, with what lies beside its pair             550
 //     the same of an object with keyed arrays, or a block of a bundle of
 //     such an object or one with atomic structs: what is lost is kept apart 730
-//     a bunch: an open with the rows of its pair, half of them lost      1,001
+//     a bunch: an open with the tables of its pair, half of them lost      1,001
 //     a call, delivered or lost                                            300
 //
 // Objects and their opens wait while the sum is at objects_max, messages and calls while it is at

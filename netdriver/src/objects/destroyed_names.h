@@ -2,7 +2,7 @@
 //
 // The stable names of objects that were destroyed: what a client that did not see it happen must be
 // told, for its map still has them, or the object that they were a part of made them. In order of
-// destruction; each client goes through them by a place of its own. Who adds to them bounds them.
+// destruction; each client goes through them by a number of its own. Who adds to them bounds them.
 #pragma once
 
 #include <replayout/net_guid.h>

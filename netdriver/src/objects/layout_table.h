@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The layouts that a driver replicates, with the number that names each on the wire: its place in
+// The layouts that a driver replicates, with the number that names each on the wire: its index in
 // the order of type names. Both ends compare the digest of the whole table before they trust the
 // numbers.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The objects of a server, in slots that are used again. An object's place decides its channel,
+// The objects of a server, in slots that are used again. An object's slot decides its channel,
 // which is the same for all connections.
 #pragma once
 
@@ -240,7 +240,7 @@ class ObjectStore {
 
     // Parts with stable names that were destroyed, by the outer that stayed; forgotten with that.
     void add_destroyed_part(ObjectIndex outer, NetGUID part, std::string_view name);
-    /// There is such a part again. The place that the name had, or DestroyedNames::no_number.
+    /// There is such a part again. The number that the name had, or DestroyedNames::no_number.
     std::size_t forget_destroyed_part(ObjectIndex outer, std::string_view name);
     /// Null where there are none.
     [[nodiscard]] const DestroyedNames* destroyed_parts_of(ObjectIndex outer) const noexcept;

@@ -41,7 +41,7 @@ class ObjectTables {
         };
         ++count_;
     }
-    /// The same for a table with `grow(count)` that needs a slot for each slot there is.
+    /// The same for a table with `grow(count)` that holds a value for each slot there is.
     template <typename Table>
     void add_full(Table& table, Until until) noexcept {
         add(table, until);

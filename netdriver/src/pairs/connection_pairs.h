@@ -3,7 +3,7 @@
 // The pairs of one connection of a server with all objects: what each was sent, lost and owes. It
 // sends nothing; who does asks here, and says here what became of it.
 //
-// A pair is twelve bytes in a row by object index. Beside the row stand
+// A pair is twelve bytes in a table by object index. Beside the table stand
 //
 //     RegularPairs      which pairs are regular
 //     PairConditions    what the connection is to an object, and so what it may see of it
@@ -66,11 +66,11 @@ class ConnectionPairs {
         return is_validating_ ? &*validator_ : nullptr;
     }
 
-    // The rows
+    // The tables
 
     /// There is a pair for each slot of the store from now on.
     void grow();
-    /// The row reaches as far as this slot.
+    /// The table reaches as far as this slot.
     [[nodiscard]] bool contains(ObjectIndex index) const noexcept { return pairs_.contains(index); }
     [[nodiscard]] SendingRepState operator[](ObjectIndex index) const noexcept {
         SendingRepState pair = pairs_[index];
@@ -159,7 +159,7 @@ class ConnectionPairs {
         may_have_pending_ = may_have_pending_ && !pending_.is_empty();
         return may_have_pending_;
     }
-    /// Those of which a SendOrder knows the place. Who becomes another kind of candidate is none.
+    /// Those which a SendOrder has in its order. Who becomes another kind of candidate is none.
     [[nodiscard]] BitRow& ordered() noexcept { return ordered_; }
     [[nodiscard]] PairVisibility& dormancy() noexcept { return dormancy_; }
     [[nodiscard]] const PairVisibility& dormancy() const noexcept { return dormancy_; }

@@ -2,7 +2,7 @@
 //
 // The debug mode of a connection's sending side: checks each pair that something happened to.
 // PairValidator has copies of the values that the client holds. This class hands it the claims that
-// the rows of the connection make of the pair, and the values that are excused from them.
+// the tables of the connection make of the pair, and the values that are excused from them.
 #pragma once
 
 #include <replayout/change_mask.h>

@@ -94,7 +94,7 @@ void UnmappedValues::unlink(std::uint32_t at, Heads& heads, std::size_t hash,
 }
 
 void UnmappedValues::grow_heads() {
-    // There is an entry for each place, and no more of them than there ever were at once: so none
+    // There is an entry for each slot, and no more of them than there ever were at once: so none
     // is free.
     REPLAYOUT_ASSERT(first_free_ == none && count_ == nodes_.size());
     const std::size_t head_count = std::max(object_heads_min, by_object_.size() * 2);

@@ -5,7 +5,7 @@
 //
 // An entry is in two lists: of the object that it belongs to, which is asked for with each block of
 // that, and of the id that it waits for. Lists begin in a table by hash, so that a value that waits
-// in each tick takes no memory, and share their place there with others.
+// in each tick takes no memory, and share their head there with others.
 #pragma once
 
 #include <replayout/reflection/memory.h>
@@ -93,7 +93,7 @@ class UnmappedValues {
     void release(std::uint32_t at) noexcept;
     void link(std::uint32_t at, Heads& heads, std::size_t hash, Links Node::*links) noexcept;
     void unlink(std::uint32_t at, Heads& heads, std::size_t hash, Links Node::*links) noexcept;
-    /// Twice as many places, for all that there are.
+    /// Twice as many heads, for all that there are.
     void grow_heads();
 
     Vector<Node> nodes_;

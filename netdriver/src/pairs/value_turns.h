@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // Objects of one connection with a value too large for a packet, for which there was no room: they
-// wait in a row, and the value is encoded when it is its turn, as it is then. So nothing of it is
+// wait in a queue, and the value is encoded when it is its turn, as it is then. So nothing of it is
 // held, and what becomes of the object meanwhile, or of who may see it, is told by what is sent.
 //
 // A round gives as many a turn as there is room for, from the front. Who finds no room in his turn
-// keeps his place, nobody else goes in that round, and the next one is his alone: else small values
-// would go before a large one for ever.
+// stays where he is, nobody else goes in that round, and the next one is his alone: else small
+// values would go before a large one for ever.
 #pragma once
 
 #include <replayout/reflection/memory.h>
@@ -64,7 +64,7 @@ class ValueTurns {
     /// Ends the round before, and calls `end(index)` for each whose turn that was. Then those who
     /// came first have their turn, as many as there is room for, so many fragments, and one at
     /// least where there is any: `bool begin(index)` is called for each. Where it says that there
-    /// is no room after all, that one and those behind it keep their places.
+    /// is no room after all, that one and those behind it stay where they are.
     template <typename End, typename Begin>
     void begin_round(std::uint32_t room, End end, Begin begin) {
         for (const ObjectIndex index : round_) {

@@ -49,7 +49,7 @@ class WaitingValues final : public ReceiverIds {
     [[nodiscard]] const ValueTurns& turns() const noexcept { return turns_; }
     /// Gives a turn to as many objects as `room` fragments allow: marks their waiting values as
     /// owed and them as pending, and calls `bool visit(index)` for each. Where that returns false,
-    /// there is no room after all, and the others keep their places.
+    /// there is no room after all, and the others stay where they are.
     template <typename Visitor>
     void begin_turns(std::uint32_t room, Visitor visit) {
         turns_.begin_round(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The file of a recording as a player reads it: its header, the places of its checkpoints, and its
+// The file of a recording as a player reads it: its header, the offsets of its checkpoints, and its
 // chunks one after the other. The bytes may come from anybody, so this checks everything before it
 // hands it out.
 //
@@ -78,7 +78,7 @@ class ReplayFile {
   private:
     /// The chunk that comes next, and where it stands.
     struct Chunk {
-        /// The next chunk is at that place; the one before it is not known.
+        /// The next chunk is at that offset; the one before it is not known.
         void begin_at(std::uint64_t at) noexcept {
             *this = Chunk();
             offset = at;

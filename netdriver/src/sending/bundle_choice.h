@@ -29,7 +29,7 @@ class BundleChoice {
   public:
     explicit BundleChoice(MemoryResource* resource) : blocks_(resource), touched_(resource) {}
 
-    /// Those of regular pairs. Requires a run with places, of these changes.
+    /// Those of regular pairs. Requires a run with positions, of these changes.
     void find(const BundleRun& run, const FlushChanges& changes, const ConnectionPairs& pairs);
     /// Bit i: block i of the bundle.
     [[nodiscard]] std::uint64_t blocks_of(std::uint32_t bundle) const noexcept {

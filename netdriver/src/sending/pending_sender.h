@@ -75,7 +75,7 @@ class PendingSender {
     [[nodiscard]] bool replicate_candidates();
     /// Replicates the next candidate. False: there is no room left.
     [[nodiscard]] bool replicate_next();
-    /// Describes an object that is owed something and has no place in the order yet.
+    /// Describes an object that is owed something and is not in the order yet.
     [[nodiscard]] SendOrder::Arrival arrival_of(ObjectIndex index, const PriorityInputs& inputs);
     [[nodiscard]] SendOrder::Kind kind_of(ObjectIndex index) const noexcept;
     [[nodiscard]] std::uint32_t band_of(ObjectIndex index,

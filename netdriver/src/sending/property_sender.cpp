@@ -202,8 +202,8 @@ void PropertySender::keep_rest(const TakenOfPair& taken, const RepCursor& begin,
     parts_.records.return_unsent_from(taken, rest);
     parts_.pairs.extra_of(taken.pair.index).rest = rest;
     if (was_ordered && (rest.handle > begin.handle || rest.element > begin.element)) {
-        // The rest keeps the place that the object had; else it waits for its next turn, as others
-        // would wait for it for ever.
+        // The rest stays in the order where the object was; else it waits for its next turn, as
+        // others would wait for it for ever.
         parts_.pairs.ordered().insert(taken.pair.index);
     }
 }

@@ -63,8 +63,8 @@ class PropertySender {
     [[nodiscard]] SendOutcome replicate_parts(PairRef ref, OwedVersions position);
     /// Where the next parts begin: at the first one that found no room the last time.
     [[nodiscard]] RepCursor take_rest(PairRef ref);
-    /// The parts from `rest` on found no room. `was_ordered`: a SendOrder knew the object's place
-    /// before anything of it was owed anew (ConnectionPairs::ordered()).
+    /// The parts from `rest` on found no room. `was_ordered`: a SendOrder had the object before
+    /// anything of it was owed anew (ConnectionPairs::ordered()).
     void keep_rest(const TakenOfPair& taken, const RepCursor& begin, const RepCursor& rest,
                    bool was_ordered);
 

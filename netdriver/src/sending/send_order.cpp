@@ -83,7 +83,7 @@ void SendOrder::grow(const BitRow& owed) {
     const auto bit_count = static_cast<std::uint32_t>(owed.word_count() * 64);
     ordered_.grow(bit_count);
     missed_.grow(bit_count);
-    missed_.retain(owed, owed);  // also what was forced, and has no place
+    missed_.retain(owed, owed);  // also what was forced, and is not in the order
 }
 
 void SendOrder::add(ObjectIndex index, std::uint32_t rank, std::uint32_t band) {

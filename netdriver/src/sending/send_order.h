@@ -110,7 +110,7 @@ class SendOrder {
         KeptVector<Held> held_back;          // out of queues, in order
     };
 
-    /// `ordered` is the connection's, empty at first: those whose place is known here. Who becomes
+    /// `ordered` is the connection's, empty at first: those in the order here. Who becomes
     /// a candidate of another kind is to be taken out of it.
     SendOrder(Candidates& candidates, BitRow& ordered, MemoryResource* resource)
         : candidates_(candidates),
@@ -139,7 +139,7 @@ class SendOrder {
     [[nodiscard]] bool is_missed(ObjectIndex index) const noexcept { return missed_.test(index); }
     [[nodiscard]] std::uint32_t pressure() const noexcept { return pressure_; }
 
-    /// Who is owed something, and has no place yet.
+    /// Who is owed something, and is not in the order yet.
     struct Arrival {
         Kind kind = Kind::Shown;
         bool is_there = true;  ///< else nothing is to be sent after all
@@ -160,7 +160,8 @@ class SendOrder {
     [[nodiscard]] bool has_begun() const noexcept { return stage_ != Stage::Ended; }
 
     /// Makes candidates of what is due of `owed`. `arrive(index)` says what there is to say of who
-    /// has no place, an Arrival; `band_of(index)` and `ticks_of(index)` what goes for all others.
+    /// is not in the order, an Arrival; `band_of(index)` and `ticks_of(index)` what goes for all
+    /// others.
     template <typename Arrive, typename BandOf, typename TicksOf>
     void begin(const BitRow& owed, Arrive arrive, BandOf band_of, TicksOf ticks_of);
     [[nodiscard]] bool has_candidate() const noexcept {
@@ -187,13 +188,13 @@ class SendOrder {
     void sent(ObjectIndex index) noexcept { missed_.erase(index); }
     /// The one that was taken last found no room. It goes first again.
     void miss(const Candidate& candidate);
-    /// It waits for what is on its way, and not for room: its place is as that of what is new and
+    /// It waits for what is on its way, and not for room: its rank is as that of what is new and
     /// was missed, and it says nothing about how far to step down. `kind`: what it is.
     void hold_back(const Candidate& candidate, Kind kind);
     /// The candidates that are left found no room. Does nothing where no flush has begun.
     void end();
     /// The same where some may have become candidates of another kind since it began, as a call
-    /// opens what is new: `kind_of(index)` says what they are. Those keep no place.
+    /// opens what is new: `kind_of(index)` says what they are. Those leave the order.
     template <typename KindOf>
     void end(KindOf kind_of);
 
@@ -214,7 +215,7 @@ class SendOrder {
     static constexpr std::uint8_t no_queue = 0xFF;
     static constexpr std::size_t entry_count_max_initial = 1'024;
 
-    /// Who was missed, the first of them first; and others, who were sent since or have a place
+    /// Who was missed, the first of them first; and others, who were sent since or are in the order
     /// elsewhere. Each an index and above it, to tell the ones from the others, when it was missed.
     using Queue = RingQueue<std::uint32_t>;
 
@@ -239,7 +240,7 @@ class SendOrder {
     }
     /// It is due where that is greater than how far it steps down; 0: it has no tick.
     [[nodiscard]] static std::uint32_t bits_of(ObjectIndex index, const TickRange& ticks) noexcept {
-        // Due is where a multiple of 2^e lies in (after, last], each shifted by the place: where
+        // Due is where a multiple of 2^e lies in (after, last], each shifted by the phase: where
         // they differ in bit e or above.
         const std::int64_t phase = phase_of(index);
         const auto difference =

@@ -46,8 +46,8 @@ class Admission {
     void forget_old_sessions(NetTime now);
 
   private:
-    /// The server answers refused peers until they know why, so they take places beyond those of
-    /// players.
+    /// The server answers refused peers until they know why, so they take connections beyond those
+    /// of players.
     static constexpr std::size_t refused_max = 64;
 
     [[nodiscard]] CloseReason judge(const Hello& hello) const noexcept;

@@ -45,7 +45,7 @@ std::uint32_t load_u32(std::span<const std::byte> source, std::size_t offset) no
            std::to_integer<std::uint32_t>(source[offset + 3]) << 24;
 }
 
-// Moves every bit `count` places up, 1 to 256. Word 0 holds the lowest bits.
+// Moves every bit `count` bits up, 1 to 256. Word 0 holds the lowest bits.
 //
 //     count 9      w1        w0                   w1        w0
 //               abcd efgh  ijkl mnop     ->    jklm nop0  0000 0000      (words of 8 drawn)

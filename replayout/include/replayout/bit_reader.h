@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The mirror of BitWriter. All bytes from a peer are decoded through it, save the packet header,
-// whose fields have fixed places (netdriver/src/wire/packet_notify.cpp).
+// whose fields have fixed offsets (netdriver/src/wire/packet_notify.cpp).
 //
 // A read past the end, a packed integer that is too long, a decode budget that is spent: each makes
 // the reader fail, and it stays failed; reads then give zero and move nothing. It never asserts on

@@ -45,7 +45,7 @@ class ChangelistHistory {
 
     /// An entry is added soon.
     [[gnu::always_inline]] void prefetch() const noexcept {
-        // Where it is full, the next place is that of the oldest.
+        // Where it is full, the next slot is that of the oldest.
         replayout::prefetch(entry(count_), entry_words_ * sizeof(std::uint32_t));
     }
 
@@ -82,7 +82,7 @@ class ChangelistHistory {
     [[nodiscard]] const std::uint32_t* entry(std::uint32_t index) const noexcept {
         return entries_.data() + std::size_t{(start_ + index) % count_max} * entry_words_;
     }
-    /// The place of an entry of that version, to be filled.
+    /// The slot of an entry of that version, to be filled.
     [[nodiscard]] std::uint32_t* add_entry(Version version) {
         REPLAYOUT_ASSERT(count_ == 0 || version > version_at(count_ - 1));
         std::uint32_t* added = nullptr;
@@ -101,7 +101,7 @@ class ChangelistHistory {
     }
     void add_handles(const std::uint32_t* entry, ChangeMask& candidates) const noexcept;
     void grow();
-    /// Of a full ring. Returns the place of the oldest, which is that of the newest then.
+    /// Of a full ring. Returns the slot of the oldest, which is that of the newest then.
     [[nodiscard]] std::uint32_t* fold_oldest() noexcept {
         std::uint32_t* const oldest = entries_.data() + std::size_t{start_} * entry_words_;
         start_ = static_cast<std::uint8_t>((start_ + 1) % count_max);

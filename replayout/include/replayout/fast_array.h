@@ -159,7 +159,7 @@ struct FastArrayCalls {
         return static_cast<Array&>(*static_cast<FastArraySerializer<Item>*>(items));
     }
 
-    /// Calls the items at these places, then the array.
+    /// Calls the items at these indices, then the array.
     template <typename Call>
     static void run(void* items, std::span<const std::uint32_t> indices, const Call& call) {
         Array& array = owner(items);

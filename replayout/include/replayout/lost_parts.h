@@ -18,7 +18,7 @@
 //
 // Nothing is kept for an object of which no part alone was ever lost. Where the whole object was
 // lost, versions are kept apart only if a keyed array changed since the first of them. Such arrays
-// are large and change in many places, so the hull would be much more.
+// are large and change in many elements, so the hull would be much more.
 #pragma once
 
 #include <replayout/owed_versions.h>

@@ -107,7 +107,7 @@ struct LostPart {
     friend constexpr bool operator==(const LostPart&, const LostPart&) noexcept = default;
 };
 
-/// What a receiver was sent, and lost, of one place in an object.
+/// What a receiver was sent, and lost, of one value in an object, or one place in it.
 struct OwedAt {
     Version sent_version = 0;
     VersionInterval lost;  ///< the hull of what was lost there

@@ -54,7 +54,7 @@ class PreviousValues {
     void finished() noexcept { is_unfinished_ = false; }
 
     /// keep() and the change of a run of plain leaves, handles `begin` to `end` - 1, that lie side
-    /// by side in the shadow: each becomes in `run` what it is in `object`, since `version`, in
+    /// by side in the shadow: each becomes in `shadow` what it is in `object`, since `version`, in
     /// `last_changed` too. All of them differ.
     void change_run(RepHandle begin, RepHandle end, std::byte* shadow, const std::byte* object,
                     Version* last_changed, Version version);

@@ -216,7 +216,7 @@ class RepLayout {
     /// Some property may be left out of a compare: it is push based, or of condition Custom.
     [[nodiscard]] bool has_parts() const noexcept { return polled_parents_.bit_count() != 0; }
     /// Parents that are compared in every tick (bit i: ParentIndex i). Of a run of neighbours that
-    /// are never left out only the first, whose runs are those of the row. Empty without parts.
+    /// are never left out only the first, whose runs are those of all. Empty without parts.
     [[nodiscard]] const ChangeMask& polled_parents() const noexcept { return polled_parents_; }
 
     /// Push based parents of one plain leaf of four bytes each (bit i: ParentIndex i): where no
@@ -227,6 +227,10 @@ class RepLayout {
     [[nodiscard]] const WordRun& word_run(std::uint32_t parent) const noexcept {
         REPLAYOUT_ASSERT(parent < word_runs_.size() && word_runs_[parent].parent_count > 0);
         return word_runs_[parent];
+    }
+    /// The name of before, for one version.
+    [[nodiscard]] const WordRun& word_row(std::uint32_t parent) const noexcept {
+        return word_run(parent);
     }
 
     /// The least Property::sent_within_us of all; 0: there is none.

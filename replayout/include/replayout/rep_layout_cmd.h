@@ -172,14 +172,15 @@ struct WordRun {
     std::uint16_t handle = 0;
     std::uint16_t parent_count = 0;
 };
+using WordRow = WordRun;  ///< the name of before, for one version
 
-/// Of each handle: whether the shadow bytes of its leaf are its bits on the wire, and where the row
+/// Of each handle: whether the shadow bytes of its leaf are its bits on the wire, and where the run
 /// of leaves that follow it without a gap ends.
 struct PlainLeaf {
     ShadowOffset shadow_begin;
     ShadowOffset shadow_end;      ///< one past the last byte
     std::uint16_t run_end = 0;    ///< one past the last handle; its own: written otherwise
-    std::uint16_t words_end = 0;  ///< likewise of the row in which all leaves have four bytes
+    std::uint16_t words_end = 0;  ///< likewise of the run in which all leaves have four bytes
 
     [[nodiscard]] std::uint32_t size() const noexcept {
         return shadow_end.value - shadow_begin.value;

@@ -48,7 +48,7 @@ struct ReplicationCounters {
     std::uint64_t values_reused = 0;
     std::uint64_t payloads_built = 0;   ///< blocks kept for the next receiver
     std::uint64_t payloads_reused = 0;  ///< blocks copied whole, alone or in a bundle
-    std::uint64_t bundles_built = 0;    ///< rows of blocks laid down for all connections
+    std::uint64_t bundles_built = 0;    ///< bundles laid down for all connections
     /// Of a bundle, or as much of it as went into one packet of one connection.
     std::uint64_t bundles_copied = 0;
     /// Blocks in bundles that were looked at one by one, when sent and again when delivered,

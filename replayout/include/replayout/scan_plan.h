@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// How to tell, of many objects in a row, those that did not change: where most are looked at in
-// every tick and few change, that is what polling costs. A plan is one list of places for a class,
-// made with its layout, so nothing is decided for an object. Bytes, bits and plain references are
-// compared without a call. Arrays, structs with a NetSerializer, and values that only the game can
-// read are compared through their command:
+// How to tell, of many objects one after another, those that did not change: where most are looked
+// at in every tick and few change, that is what polling costs. A plan is one list of offsets for a
+// class, made with its layout, so nothing is decided for an object. Bytes, bits and plain
+// references are compared without a call. Arrays, structs with a NetSerializer, and values that
+// only the game can read are compared through their command:
 //
 //     object   [ px py pz qx ... health state |gap| ammo owner   name ]
 //              |-16 bytes-|-16 bytes-|            |-4-|           text
 //                              |-16 bytes-|         |-4-|
 //     shadow   [ px py pz qx ... health state ammo owner   name ]
 //
-// Places may lie over one another, so that no byte is read that is not compared: padding never
+// They may lie over one another, so that no byte is read that is not compared: padding never
 // counts, and members that are not replicated are the game's alone.
 #pragma once
 
@@ -66,6 +66,9 @@ class ScanPlan {
         std::uint32_t count = 0;  ///< from 4 to 64; 0: there is no such row
     };
     [[nodiscard]] const WordRun& word_run() const noexcept { return word_run_; }
+    using WordRow = WordRun;  ///< the name of before, for one version
+    /// Likewise.
+    [[nodiscard]] const WordRun& word_row() const noexcept { return word_run_; }
 
     /// is_same() is asked soon.
     [[gnu::always_inline]] void prefetch(const void* object,
@@ -84,7 +87,7 @@ class ScanPlan {
         std::uint32_t object_offset;
         std::uint32_t shadow_offset;
     };
-    /// Plain references side by side, in the object and in the shadow: the place of the first.
+    /// Plain references side by side, in the object and in the shadow: where the first lies.
     struct ReferenceRun {
         Offsets begin;
         std::uint32_t count;
@@ -109,7 +112,7 @@ class ScanPlan {
     /// Takes what is side by side out of `longs_`.
     void find_reference_runs();
     void add_bytes(Offsets begin, std::uint32_t size);
-    /// Not zero: some of the rarer places differ.
+    /// Not zero: some of the rarer values differ.
     [[gnu::noinline]] [[nodiscard]] std::uint64_t difference_of_small(
         const std::byte* object, const std::byte* shadow) const noexcept;
     [[nodiscard]] inline bool is_same_text(const Text& text, const std::byte* object,
@@ -139,9 +142,9 @@ class ScanPlan {
     std::pmr::vector<ReferenceRun> reference_runs_;
     std::pmr::vector<Offsets> bytes_;  // of one
     std::pmr::vector<Bit> bits_;
-    bool has_small_ = false;  // rows, bits_, or longs_ or bytes_ that have no short form
+    bool has_small_ = false;  // runs, bits_, or longs_ or bytes_ that have no short form
     bool is_usable_ = false;
-    // Of most classes chunks and words are so few that they have their place here, the last of them
+    // Of most classes chunks and words are so few that they stand here, the last of them
     // several times, and are compared without a loop.
     bool is_short_ = false;
     // Besides, the chunks are one run, words are all else of the bytes, and of text there is at

@@ -199,6 +199,7 @@ class PlainBlock {
     std::uint32_t value_count_ = 0;
     std::uint32_t byte_count_ = 0;
 };
+using RowBlock = PlainBlock;  ///< the name of before, for one version
 
 /// Asks the game for the values of shared_serializer_handles() that changed after version `since`,
 /// and keeps what it writes for all receivers. At SharingLevel::Off it asks, too, and keeps

@@ -78,7 +78,7 @@ void write_small_set(BitWriter& writer, std::uint64_t set, std::uint32_t bit_cou
         rest >>= gap;
         const auto length = static_cast<std::uint32_t>(std::countr_one(rest));
         rest = (rest >> (length - 1)) >> 1;
-        // Both at once, as only the first place can be said to lie within the register.
+        // Both at once, as only the first bit can be said to lie within the register.
         const ExpGolombCode before = gaps[gap - joint];
         const ExpGolombCode within = counts[length - 1];
         runs.add(before.bits | (std::uint64_t{within.bits} << before.count),

@@ -171,7 +171,8 @@ class CompatibleLayoutBuilder {
         cmd.relative_handle = static_cast<std::uint16_t>(++layout_->scopes_[scope].handle_count);
         layout_->cmds_.push_back(cmd);
         layout_->element_scopes_.push_back(0);
-        // An array of nothing that is known here would be a row of default values: none is better.
+        // An array of nothing that is known here would be an array of default values: none is
+        // better.
         bool is_applied = local != nullptr && (scope != 0 || is_in_run(*local));
         if (is_array(described.form)) {
             is_applied = add_element(index, is_applied ? local : nullptr);

@@ -47,7 +47,7 @@ namespace {
     if (!has_limits(layout, element)) {
         return true;
     }
-    // The place of a keyed element in the shadow is not known without a search.
+    // The offset of a keyed element in the shadow is not known without a search.
     const ShadowArray* kept = nullptr;
     if (shadow != nullptr && cmd.type == RepLayoutCmdType::DynamicArray) {
         kept = &shadow_value<ShadowArray>(ConstShadowBuffer(shadow));

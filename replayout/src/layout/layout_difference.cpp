@@ -160,7 +160,7 @@ class LayoutComparer {
         }
     }
 
-    /// Names the difference at a place where the leaves of the two lists have other names.
+    /// Names the difference where the leaves of the two lists have other names.
     void name_difference(std::uint32_t our_index, std::uint32_t their_index,
                          const std::string& path) {
         const DescribedCmd& ours = ours_.description.cmds[our_index];

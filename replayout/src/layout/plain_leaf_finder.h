@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Finds the leaves whose shadow bytes are their bits on the wire, and how far rows of such leaves
-// reach without a gap, so that a row can be written and compared at once.
+// Finds the leaves whose shadow bytes are their bits on the wire, and how far runs of such leaves
+// reach without a gap, so that a run can be written and compared at once.
 //
 //     PlainLeafFinder finder(cmds, resource);
 //     for each scope: finder.add_scope(handle_cmds_of_scope);
@@ -48,7 +48,7 @@ class PlainLeafFinder {
                 const RepLayoutCmd& next = cmds_[handle_cmds[handle].value];
                 const PlainLeaf& next_leaf = leaves_[first + handle];
                 const bool is_adjacent = next.shadow_offset.value == leaf.shadow_end.value;
-                // A leaf that starts no row ends both rows at its own handle, so this is right for
+                // A leaf that starts no run ends both runs at its own handle, so this is right for
                 // it.
                 leaf.run_end = is_adjacent ? next_leaf.run_end : leaf.run_end;
                 leaf.words_end = is_adjacent && is_word ? next_leaf.words_end : leaf.words_end;
@@ -86,7 +86,7 @@ class PlainLeafFinder {
     [[nodiscard]] std::pmr::vector<PlainLeaf> take_leaves() noexcept { return std::move(leaves_); }
     /// RepLayout::word_parents().
     [[nodiscard]] std::uint64_t word_parents() const noexcept { return word_parents_; }
-    /// RepLayout::word_row(), by parent; empty without word parents.
+    /// RepLayout::word_run(), by parent; empty without word parents.
     [[nodiscard]] std::pmr::vector<WordRun> take_word_runs() noexcept {
         return std::move(word_runs_);
     }

@@ -362,7 +362,7 @@ class RepLayoutBuilder {
             return;
         }
         RepScope& scope = layout_->scopes_[cursor.scope];
-        // The integers of a quantised leaf find their place behind all leaves; see
+        // The integers of a quantised leaf are put behind all leaves; see
         // lay_out_quantised().
         const ShadowFootprint footprint = is_compared_as_bytes(type)
                                               ? ShadowFootprint{property.size, 1}

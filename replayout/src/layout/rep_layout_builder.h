@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Flattening of a type into commands. The only place that recurses over types; their depth was
+// Flattening of a type into commands. The only code that recurses over types; their depth was
 // bounded when they were registered.
 #pragma once
 

@@ -7,7 +7,7 @@ namespace replayout {
 
 namespace {
 
-// Values up to this size find their old place in the pool; larger ones go to the resource.
+// Values up to this size find their old memory in the pool; larger ones go to the resource.
 constexpr std::size_t pooled_bytes_max = 256 * 1024;
 
 [[nodiscard]] SharedSerialization::PayloadKey payload_key(const ChangelistState& state) noexcept {

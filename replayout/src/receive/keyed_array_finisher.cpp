@@ -161,7 +161,8 @@ class KeyedArrayFinisher {
         KeyedElements& known = state_.keyed_elements(RepHandle{cmd_.relative_handle});
         auto& ranks = parts_.ranks;
         bool is_moved = false;
-        // ranks[i].index is where the element of place i lies; each swap brings one to its place.
+        // ranks[i].index is where the element that belongs at index i lies; each swap brings one
+        // there.
         for (std::uint32_t i = 0; i < ranks.size(); ++i) {
             std::uint32_t from = ranks[i].index;
             while (from < i) {

@@ -65,7 +65,7 @@ inline void KeyedArrayReader::take_away(std::uint64_t element_key) {
     if (!is_going(element_key)) {
         ++removed_;
         note(ElementChange::Removed, element_key);
-        // One row of deletions at a time, or a peer could let the array grow without end.
+        // One set of deletions at a time, or a peer could let the array grow without end.
         context_.end_update_before(is_going_on_);
     }
 }

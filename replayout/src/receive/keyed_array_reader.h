@@ -112,7 +112,7 @@ class KeyedArrayReader {
     [[nodiscard]] KeyedElements::Element& known(std::uint64_t element_key);
     [[nodiscard]] KeyedElements& known() { return context_.state().keyed_elements(handle()); }
     void note(ElementChange change, std::uint64_t element_key) {
-        // Another rank need not be another place: whether anything moved, the end tells.
+        // Another rank need not be another index: whether anything moved, the end tells.
         is_changed_ = is_changed_ || change != ElementChange::Moved;
         if (array_ != nullptr) {
             changes().add(index_, change, element_key);

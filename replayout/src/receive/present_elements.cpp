@@ -56,7 +56,7 @@ void PresentElements::drop_doubles(std::byte* array) {
     for (std::size_t i = 1; i < elements.size(); ++i) {
         if (is_double(elements[i - 1], elements[i])) {
             doubles.push_back(elements[i].index);
-            // The one that stays may get another place.
+            // The one that stays may get another index.
             context_.parts().update.keyed_changes().add(index_, detail::ElementChange::Moved,
                                                         elements[i].key);
         }

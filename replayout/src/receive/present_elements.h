@@ -64,7 +64,7 @@ class PresentElements {
     const std::byte* array_ = nullptr;
     std::size_t count_ = 0;
     std::size_t charged_count_ = 0;
-    bool is_sorted_ = false;  // the elements are in the scratch's places
+    bool is_sorted_ = false;  // the elements are in the scratch, by key
 };
 
 }  // namespace replayout

@@ -41,7 +41,7 @@ inline void PropertyWriter::write_run(std::uint32_t begin, std::uint32_t end, Bi
     }
 }
 
-// A row ends with its word of the set, too, which shows in nothing that is written or counted.
+// A run ends with its word of the set, too, which shows in nothing that is written or counted.
 std::uint32_t PropertyWriter::write_block(const ChangeMask& handles, BitWriter& writer) {
     write_change_mask(writer, handles, EmptySet::Impossible);
     std::uint32_t count = 0;

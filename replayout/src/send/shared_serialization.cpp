@@ -202,7 +202,7 @@ void SharedSerialization::replace(const BitWriter& bits, SharedPiece& piece) {
     const std::size_t old_bytes = piece_bytes(piece);
     piece.bit_count = static_cast<std::uint32_t>(bits.bit_count());
     if (old_bytes == bits.byte_count() && old_bytes > 0) {
-        // The common case: a plain value, always of one size, keeps its place.
+        // The common case: a plain value, always of one size, stays where it is.
         std::memcpy(buffer_.data() + piece.byte_offset, bits.bytes().data(), old_bytes);
         return;
     }

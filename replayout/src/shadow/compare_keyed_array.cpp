@@ -23,7 +23,7 @@ using Item = ShadowKeyedArray::Item;
 using Step = ShadowKeyedArray::Scratch::Step;
 constexpr std::uint32_t none = ShadowKeyedArray::Scratch::none;
 
-/// Room between two ranks: eight insertions in the same place before ranks are given anew, and
+/// Room between two ranks: eight insertions at the same index before ranks are given anew, and
 /// three bytes for each rank of an array of two thousand elements.
 constexpr std::int64_t rank_gap = 256;
 
@@ -231,8 +231,8 @@ class KeyedArrayComparer {
         }
     }
 
-    /// Elements of the longest row whose ranks ascend already keep theirs; those between take new
-    /// ones. Returns whether any did.
+    /// Elements of the longest subsequence whose ranks ascend already keep theirs; those between
+    /// take new ones. Returns whether any did.
     [[nodiscard]] bool give_ranks() {
         find_longest_ascent();
         bool is_changed = false;
@@ -301,8 +301,7 @@ class KeyedArrayComparer {
     /// elements that have a rank.
     void find_longest_ascent() {
         Vector<Step>& steps = kept_.scratch.steps;
-        Vector<std::uint32_t>& ends =
-            kept_.scratch.ascent_ends;  // the least end of rows of a length
+        Vector<std::uint32_t>& ends = kept_.scratch.ascent_ends;  // the least end by length
         clear_for(ends, kept_.count());
         for (std::uint32_t i = 0; i < kept_.count(); ++i) {
             if (steps[i].old_index == none) {

@@ -330,7 +330,7 @@ void update_run(const CompareContext& context, const RepScope& scope, const Comp
     std::size_t offset = next_difference(from, to, 0, run.size);
     for (CmdIndex index = run.cmd_start; offset < run.size; ++index.value) {
         const RepLayoutCmd& cmd = context.layout.cmd(index);
-        // By the place in the object: where the shadow has the bytes of a quantised leaf, only the
+        // By the offset in the object: where the shadow has the bytes of a quantised leaf, only the
         // run knows.
         const std::size_t begin = cmd.object_offset.value - run.object_offset.value;
         const std::size_t end = begin + cmd.element_size;
@@ -419,7 +419,7 @@ bool update_element(CompareContext& context, const RepScope& element, ConstObjec
 
 namespace {
 
-/// Parents `begin` to `end` - 1, which are one row.
+/// Parents `begin` to `end` - 1, which are one run.
 [[nodiscard]] CompareRun run_of(const RepLayout& layout, std::uint32_t begin,
                                 std::uint32_t end) noexcept {
     const CompareRun& first = layout.runs()[layout.parents()[begin].run_start];

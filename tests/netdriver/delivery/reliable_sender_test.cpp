@@ -30,10 +30,10 @@ struct Sent {
     std::uint32_t number = 0;
 };
 
-/// Opens and closes, in the order of their numbers; of one row.
-class OneRow {
+/// The opens and closes of one queue, in the order of their numbers.
+class OneQueue {
   public:
-    explicit OneRow(MemoryResource* resource) : reliable(fragment, wide, stats_, resource) {}
+    explicit OneQueue(MemoryResource* resource) : reliable(fragment, wide, stats_, resource) {}
 
     void queue(std::uint32_t channel) {
         const std::uint32_t number = next_number_++;
@@ -73,15 +73,15 @@ class OneRow {
         REQUIRE(bunch.payload.front() == static_cast<std::byte>(number));
         in_flight.push_back({reliable.sent(PacketUse::Objects), number});
     }
-    void lose(std::size_t place) {
-        const Sent sent = take(place);
+    void lose(std::size_t position) {
+        const Sent sent = take(position);
         BunchTag tag;
         REQUIRE(reliable.lost(sent.name, tag));
         CHECK(tag.handle == sent.number);
         lost.emplace(order_of_.at(sent.number), sent.number);
     }
-    void deliver(std::size_t place) {
-        const Sent sent = take(place);
+    void deliver(std::size_t position) {
+        const Sent sent = take(position);
         BunchTag tag;
         REQUIRE(reliable.delivered(sent.name, tag));
         CHECK(tag.handle == sent.number);
@@ -104,8 +104,8 @@ class OneRow {
     std::map<std::uint64_t, std::uint32_t> lost;  // numbers, by order of sending
 
   private:
-    [[nodiscard]] Sent take(std::size_t place) {
-        const auto at = in_flight.begin() + static_cast<std::ptrdiff_t>(place);
+    [[nodiscard]] Sent take(std::size_t position) {
+        const auto at = in_flight.begin() + static_cast<std::ptrdiff_t>(position);
         const Sent sent = *at;
         in_flight.erase(at);
         return sent;
@@ -130,32 +130,32 @@ TEST_CASE("ReliableSender: what was lost goes first, and all in the order in whi
     INFO("seed " << seed);
     SeededRandom random(seed);
     {
-        OneRow row(&memory);
+        OneQueue one(&memory);
         for (int step = 0; step < 20'000; ++step) {
             const std::uint32_t what = random.below(10);
             if (what < 3) {
-                row.queue(random.between(1, 500));
-            } else if (what < 6 && !(row.unsent.empty() && row.lost.empty())) {
-                row.send();
-            } else if (what < 9 && !row.in_flight.empty()) {
+                one.queue(random.between(1, 500));
+            } else if (what < 6 && !(one.unsent.empty() && one.lost.empty())) {
+                one.send();
+            } else if (what < 9 && !one.in_flight.empty()) {
                 // Mostly in the order in which packets go out.
-                const std::size_t place = random.below(std::min(
-                    static_cast<std::uint32_t>(row.in_flight.size()), random.between(1, 8)));
+                const std::size_t position = random.below(std::min(
+                    static_cast<std::uint32_t>(one.in_flight.size()), random.between(1, 8)));
                 if (random.below(3) == 0) {
-                    row.lose(place);
+                    one.lose(position);
                 } else {
-                    row.deliver(place);
+                    one.deliver(position);
                 }
             } else {
-                row.abandon(random.between(1, 500));
+                one.abandon(random.between(1, 500));
             }
             if (step % 500 == 0) {
-                row.drain();
+                one.drain();
             }
-            REQUIRE(row.reliable.waiting_count(PacketUse::Objects) ==
-                    row.lost.size() + row.unsent.size());
-            REQUIRE(row.reliable.is_idle() ==
-                    (row.lost.empty() && row.unsent.empty() && row.in_flight.empty()));
+            REQUIRE(one.reliable.waiting_count(PacketUse::Objects) ==
+                    one.lost.size() + one.unsent.size());
+            REQUIRE(one.reliable.is_idle() ==
+                    (one.lost.empty() && one.unsent.empty() && one.in_flight.empty()));
         }
     }
     CHECK(memory.bytes_in_use() == 0);
@@ -179,7 +179,7 @@ TEST_CASE("ReliableSender: thousands of closes wait at 8 bytes each, and go out 
             }
         };
         queue_closes(close_count / 2);
-        // A ring of 8,192 entries, and some dozens of bunches.
+        // A ring of 8'192 slots, and some dozens of bunches.
         CHECK(memory.bytes_in_use() - before < 8'192 * 8 + 32'768);
         CHECK_FALSE(reliable.is_idle());
         CHECK_FALSE(reliable.has_room_for(PacketUse::Messages, 1));
@@ -226,7 +226,7 @@ TEST_CASE("ReliableSender: thousands of closes wait at 8 bytes each, and go out 
     CHECK(memory.bytes_in_use() == 0);
 }
 
-TEST_CASE("ReliableSender: closes that wait take the places of messages that never go out",
+TEST_CASE("ReliableSender: closes that wait follow messages that never go out",
           "[netdriver][reliable_sender]") {
     CountingResource memory;
     NetStats stats;

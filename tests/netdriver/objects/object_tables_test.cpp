@@ -26,7 +26,7 @@ using Indices = std::vector<std::uint32_t>;
 }  // namespace
 
 TEST_CASE("Object tables: forgetting an object forgets it in every table that was added",
-          "[netdriver][object_rows]") {
+          "[netdriver][object_tables]") {
     ObjectTables tables;
     NotingRow noting;
     BitRow bits(std::pmr::get_default_resource());
@@ -44,7 +44,7 @@ TEST_CASE("Object tables: forgetting an object forgets it in every table that wa
 
 TEST_CASE(
     "Object tables: a table forgets an object at the step it was added for, and at later ones",
-    "[netdriver][object_rows]") {
+    "[netdriver][object_tables]") {
     ObjectTables tables;
     NotingRow torn;
     NotingRow done;
@@ -66,7 +66,7 @@ TEST_CASE(
 }
 
 TEST_CASE("Object tables: tables that hold a value for each slot grow with the slots",
-          "[netdriver][object_rows]") {
+          "[netdriver][object_tables]") {
     ObjectTables tables;
     NotingRow full;
     NotingRow sparse;

@@ -224,7 +224,7 @@ Bytes newest_block(BlockSender& sender) {
     return sender.block(since(sender.state.version() - 1));
 }
 
-/// The same by way of PlainBlock, where it is a row.
+/// The same by way of PlainBlock, where the values are one run.
 Bytes newest_plain_block(BlockSender& sender) {
     const PlainBlock block(sender.state.layout(), sender.state.newest());
     CHECK(block.is_of(sender.state.layout(), sender.state.newest()));

@@ -11,7 +11,7 @@
 
 namespace replayout::detail {
 
-// Its place.
+// Where it belongs.
 
 void ObjectComponent::bind(NetworkIdentity& object, const BehaviourType& type,
                            const SyncSettings& settings, std::uint8_t index) {

@@ -90,7 +90,7 @@ constexpr std::string_view section_name = "section";
 
 class NetworkPrefab::Description {
   public:
-    /// `components` are those of the prefab. `members` takes their places.
+    /// `components` are those of the prefab. `members` takes their paths.
     Description(const NetworkPrefab& prefab, std::vector<Component>& components, Members& members,
                 TypeRegistry& registry)
         : prefab_(prefab),
@@ -279,7 +279,7 @@ class NetworkPrefab::Description {
         builder_.function(member_name(path.component, name), flags, parameters, thunk);
     }
 
-    /// The place in the layout of the property that is added next, which takes `count`.
+    /// The index in the layout of the property that is added next, which takes `count`.
     [[nodiscard]] ParentIndex next_parent(std::uint32_t count) noexcept {
         return ParentIndex{
             static_cast<std::uint16_t>(std::exchange(parent_count_, parent_count_ + count))};

@@ -44,7 +44,7 @@ std::uint32_t NetworkClient::OwnerUpdates::Part::number() const noexcept {
 
 void NetworkClient::OwnerUpdates::send() {
     is_update_refused_ = false;
-    // Objects that were served go to the end of the row. So the next flush goes on with the first
+    // Objects that were served go to the end of the queue. So the next flush goes on with the first
     // one that found no room.
     std::size_t served = 0;
     const std::size_t count = changed_.size();
@@ -53,7 +53,7 @@ void NetworkClient::OwnerUpdates::send() {
     }
     std::rotate(changed_.begin(), changed_.begin() + static_cast<std::ptrdiff_t>(served),
                 changed_.end());
-    // What is not due yet stays in the row.
+    // What is not due yet stays in the queue.
     std::erase_if(changed_, [](NetworkIdentity* object) {
         const auto waits = [](const NetworkBehaviour* behaviour) {
             const detail::ObjectComponent& component = detail::Inside::of(*behaviour);

@@ -2,7 +2,7 @@
 //
 // The objects that the server shows to a client, by net id, as they come and go.
 //
-//     spawn()      an object of SpawnSources gets a net id, its values, and its place here
+//     spawn()      an object of SpawnSources gets a net id, its values, and its entry here
 //     start_all()  the objects that came are started: in order of their ids, once the initial batch
 //                  is there. A call that cannot wait any longer starts its object earlier
 //     despawn()    the object is unspawned: stop callbacks run, and it returns to its source. A

@@ -13,6 +13,7 @@ bool PartBytes::net_serialize(NetArchive& archive, PackageMap* /*map*/, bool& ok
     return true;
 }
 
+// The names in quotes are part of what both ends compare.
 void add_collection_part_types(TypeRegistry& registry) {
     const bool are_added =
         struct_builder<CollectionPath>(registry, "CollectionPlace")

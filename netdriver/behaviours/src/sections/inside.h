@@ -31,7 +31,7 @@ struct Inside {
     [[nodiscard]] static CollectionEnd& of(SyncCollection& collection) noexcept {
         return collection;
     }
-    /// The place of the component in its behaviour.
+    /// The index of the component in its behaviour.
     [[nodiscard]] static std::uint32_t component_offset() noexcept {
         return member_offset<NetworkBehaviour, &NetworkBehaviour::component_>();
     }

@@ -54,8 +54,8 @@ class NetworkServer::PartSender : detail::PartOf<detail::ServerParts> {
         bool is_under_way = false;  ///< all parts were sent, and may not have arrived
         bool is_wanted = true;      ///< since it was packed, or arrived last
     };
-    /// In the order in which the client asked. It asks for many places in a call, and calls often,
-    /// so what it asked for before is looked up, and not searched.
+    /// In the order in which the client asked. It asks for many collections in a call, and calls
+    /// often, so what it asked for before is looked up, and not searched.
     struct ClientOrders {
         std::list<Order> orders;
         std::uint32_t parts_under_way = 0;  ///< at most

@@ -19,7 +19,7 @@
 namespace replayout {
 
 struct MemoryReport {
-    /// Of a server's objects: shadow, versions, history, shared buffer, and their places. Places
+    /// Of a server's objects: shadow, versions, history, shared buffer, and their slots. Slots
     /// stay, for the objects to come.
     std::size_t object_bytes = 0;
     /// All that scales with connections x objects: the states, the rows of what is pending, their
@@ -49,7 +49,7 @@ struct MemoryReport {
                channel_bytes + guid_bytes + layout_table_bytes + scratch_bytes + validation_bytes;
     }
     /// At most 16 where there are two objects or more, none of them needs anything rare, their
-    /// places are in use, and no cap was reached (docs/performance.md); 0 without pairs.
+    /// slots are in use, and no cap was reached (docs/performance.md); 0 without pairs.
     [[nodiscard]] double bytes_per_pair() const noexcept {
         return pair_count == 0 ? 0.0
                                : static_cast<double>(pair_bytes) / static_cast<double>(pair_count);

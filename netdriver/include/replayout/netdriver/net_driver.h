@@ -17,7 +17,7 @@
 // A call that breaks the rules of this class changes nothing. Such are: an id that was removed or
 // is another driver's, a call before listen() or at the wrong end, a call from within a notify. A
 // debug build stops with a sentence that says what to do. A release build logs that sentence, once
-// for each place, and returns what the function returns for nothing found.
+// for each check, and returns what the function returns for nothing found.
 //
 // A driver belongs to one thread, starts none (executor.h lends it some), reads no clock and
 // allocates from the resource it was given. Layouts, transport and world must outlive it. Same

@@ -180,8 +180,8 @@ class PacketNotify {
     /// Judges a header from the peer, as read by read_packet_header(). Accepted: tells the handler
     /// the fate of each packet that it resolves, in order of sending, before it returns. Otherwise
     /// nothing changes and nothing is told. At most one step for every packet in flight. The
-    /// handler may send once it was told all of a row (packets_delivered()); it must not call
-    /// receive().
+    /// handler may send once it was told all of a run of packets (packets_delivered()); it must not
+    /// call receive().
     [[nodiscard]] PacketReceipt receive(const PacketHeader& header, PacketNotifyHandler& handler);
 
     /// The newest sequence processed from the peer; the one before the first when there is none.

@@ -12,7 +12,7 @@
 //
 // A recording is bytes of somebody else. Each part of it is checked before it is used, and what it
 // holds is taken as a server's packets are: within NetConfig, and no further. After an error the
-// world is empty, and advance() answers the same until seek() to another place does.
+// world is empty, and advance() answers the same until seek() to another time does.
 //
 // What it calls of the world, notifies, hooks and functions must not call the player. Calls that
 // break these rules are refused, as by a driver, and answer ReplayError::Misused.

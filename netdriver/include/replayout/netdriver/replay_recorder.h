@@ -89,7 +89,7 @@ class ReplayRecorder {
     void end(NetTime now);
     void fail(ReplayError error) noexcept { error_ = error; }
 
-    /// One was written, at that place, or goes on there.
+    /// One was written that begins there, or goes on.
     void count_part(const ReplayCheckpoint& begin, bool is_checkpoint);
     /// `chunk`: room for its head, and its payload. Nothing after an error.
     void write_chunk(ReplayChunkKind kind, Vector<std::byte>& chunk);

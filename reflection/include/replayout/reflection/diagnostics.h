@@ -12,7 +12,7 @@
 // None of them is reached by bytes from a peer or a file; those are checked and refused.
 //
 // The handlers are the only state of the process that the library keeps, except one flag for each
-// place of REPLAYOUT_EXPECT. Set them before the engine is used and not while it runs.
+// use of REPLAYOUT_EXPECT. Set them before the engine is used and not while it runs.
 #pragma once
 
 #include <replayout/reflection/config.h>
@@ -60,12 +60,12 @@ namespace detail {
 
 [[noreturn]] void fail_assertion(const char* expression, const char* file, int line) noexcept;
 
-/// One place of REPLAYOUT_EXPECT.
+/// One use of REPLAYOUT_EXPECT.
 struct Expectation {
     const char* expression;
     const char* file;
     int line;
-    bool is_stopping;  ///< the code at the place was compiled with assertions
+    bool is_stopping;  ///< the code there was compiled with assertions
     std::atomic<bool> is_logged{false};
 };
 
@@ -88,7 +88,7 @@ struct Expectation {
 /// Returns `value` from the function unless the condition holds. A function without a value returns
 /// `void()`. After `value` come a format of printf and its arguments: a sentence that names the
 /// function, class and id, and says what to do. A debug build stops with it, through the assert
-/// handler. A release build logs it as an error, once for each place, and returns. The arguments
+/// handler. A release build logs it as an error, once for each use, and returns. The arguments
 /// are evaluated only then.
 #define REPLAYOUT_EXPECT(condition, value, ...)                                      \
     do {                                                                             \

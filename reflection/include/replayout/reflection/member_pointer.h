@@ -99,7 +99,7 @@ struct BitPosition {
 };
 
 /// A bitfield has no member pointer. So an object is made, the bit is cleared and set, and what
-/// differs is its place.
+/// differs is where it lies.
 template <typename T, auto Set>
 [[nodiscard]] BitPosition position_of_bit() {
     const auto object = std::make_unique<T>();
@@ -131,7 +131,7 @@ template <typename T, typename Base>
                                     ObjectNeverMade<T>::memory);
 }
 
-/// A base whose place is known without an object: unambiguous, accessible, not virtual.
+/// A base whose offset is known without an object: unambiguous, accessible, not virtual.
 template <typename T, typename Base>
 concept PlainBaseOf =
     std::is_base_of_v<Base, T> && !std::is_same_v<Base, T> && requires(Base * base) {

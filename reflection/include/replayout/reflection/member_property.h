@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Properties, functions and places of C++ members, for a typed door of one's own over
+// Properties, functions and offsets of C++ members, for a typed door of one's own over
 // DynamicTypeBuilder: one that puts the members of several C++ classes into one type, or keeps more
 // about each than a Property does. type_builder.h is the door for everybody else.
 //

@@ -37,7 +37,7 @@ class KeyedCollection : public LoggedCollection<Item, Operation> {
     [[nodiscard]] auto iterator_to(std::size_t index) const {
         return this->begin() + static_cast<std::ptrdiff_t>(index);
     }
-    /// False for NaN, which has no place in an order: each add would make another entry of it.
+    /// False for NaN, which stands nowhere in an order: each add would make another entry of it.
     [[nodiscard]] static bool is_like_itself(const Key& key) {
         const Key& same = key;
         return key == same;

@@ -27,7 +27,7 @@ template <typename Item, typename Operation>
 class LoggedCollection : public SyncCollection {
   public:
     using value_type = Item;
-    /// Not all rows of items are what it may have.
+    /// Not all lists of items are what it may have.
     static constexpr bool has_invalid_items = false;
 
     [[nodiscard]] std::uint32_t size() const noexcept {

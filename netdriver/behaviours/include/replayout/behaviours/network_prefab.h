@@ -5,7 +5,7 @@
 // what one object costs, however many components it has.
 //
 //     block   | Player ............ | Bag ........ |
-//     layout    0.health  0.name      1.gold            commands at the places where they lie
+//     layout    0.health  0.name      1.gold            commands at the offsets where they lie
 #pragma once
 
 #include <replayout/behaviours/network_types.h>
@@ -56,7 +56,7 @@ class NetworkPrefab {
         FunctionIndex initial_function;
         FunctionIndex changes;
     };
-    /// A component's place in the block.
+    /// Where a component lies in the block.
     struct Component {
         const BehaviourType* type = nullptr;
         SyncSettings settings;
@@ -96,7 +96,7 @@ class NetworkPrefab {
     friend struct detail::Inside;
     friend class NetworkTypes;
 
-    /// Tells the place of a member of a component to a function of the layout.
+    /// Names a member of a component to a function of the layout.
     struct MemberPath {
         const NetworkPrefab* prefab = nullptr;
         std::uint32_t component = 0;

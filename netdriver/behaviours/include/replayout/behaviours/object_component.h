@@ -45,7 +45,7 @@ class ObjectComponent {
     void bind(NetworkIdentity& object, const BehaviourType& type, const SyncSettings& settings,
               std::uint8_t index);
 
-    // Its place. All but is_bound(), settings() and index() require that it was bound.
+    // Where it belongs. All but is_bound(), settings() and index() require that it was bound.
 
     [[nodiscard]] bool is_bound() const noexcept { return identity_ != nullptr; }
     [[nodiscard]] NetworkIdentity& identity() const noexcept { return *identity_; }
@@ -107,7 +107,7 @@ class ObjectComponent {
     /// This end wrote the variable, and not its driver.
     void note_references(std::uint32_t variable) const;
 
-    // Places of the mask and the epoch of a section, from the start of a component.
+    // Offsets of the mask and the epoch of a section, from the start of a component.
 
     [[nodiscard]] static constexpr std::size_t mask_offset() noexcept {
         return offsetof(ObjectComponent, changes_) + PendingChanges::sync_vars_offset();

@@ -40,7 +40,7 @@ class OwnerProgress {
         is_state_missed_ = false;
     }
 
-    /// The place of the epoch, which travels as a part of a section.
+    /// The offset of the epoch, which travels as a part of a section.
     [[nodiscard]] static constexpr std::size_t epoch_offset() noexcept {
         return offsetof(OwnerProgress, epoch_);
     }

@@ -37,7 +37,7 @@ class PendingChanges {
     }
     void sent(NetTime now) noexcept { last_sync_us_ = now.microseconds; }
 
-    /// The place of the bits of SyncVars, which travel as a part of a section (sync_section.h).
+    /// The offset of the bits of SyncVars, which travel as a part of a section (sync_section.h).
     [[nodiscard]] static constexpr std::size_t sync_vars_offset() noexcept {
         return offsetof(PendingChanges, sync_vars_);
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // SyncDictionary: values by keys, a member of a NetworkBehaviour (Mirror: SyncDictionary). The
-// rules of sync_collection.h hold. It lies in memory as a row of entries in order of their keys, so
-// it is walked through in that order, everywhere; what comes or goes moves those behind it.
+// rules of sync_collection.h hold. It lies in memory as an array of entries in order of their keys,
+// so it is walked through in that order, everywhere; what comes or goes moves those behind it.
 //
 //     SyncDictionary<std::string, std::int32_t> prices;
 //     BehaviourBuilder<Shop>(types, "Shop").sync_dictionary<&Shop::prices>().build();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // SyncSet: a set that is a member of a NetworkBehaviour (Mirror: SyncHashSet, SyncSortedSet). The
-// rules of sync_collection.h hold. It lies in memory as a sorted row, so one class is both of
+// rules of sync_collection.h hold. It lies in memory as a sorted array, so one class is both of
 // Mirror's, and is walked through in ascending order everywhere.
 //
 //     SyncSet<std::uint32_t> unlocked;
