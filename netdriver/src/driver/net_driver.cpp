@@ -292,12 +292,12 @@ void NetDriver::clear_owner(NetObjectId id) {
 
 void NetDriver::set_autonomous(NetObjectId id, bool is_autonomous) {
     REPLAYOUT_EXPECT_MAY(void(), may_change_whole, id);
-    server_->ownership().set_autonomous(id, is_autonomous);
+    server_->ownership().set_flag(id, &ObjectOwnership::is_autonomous, is_autonomous);
 }
 
 void NetDriver::set_player(NetObjectId id, bool is_player) {
     REPLAYOUT_EXPECT_MAY(void(), may_change_whole, id);
-    server_->ownership().set_player(id, is_player);
+    server_->ownership().set_flag(id, &ObjectOwnership::is_player, is_player);
 }
 
 ObjectRole NetDriver::role_for(PeerId peer, NetObjectId id) const {
@@ -308,7 +308,7 @@ ObjectRole NetDriver::role_for(PeerId peer, NetObjectId id) const {
 
 void NetDriver::set_replicates_physics(NetObjectId id, bool has_physics) {
     REPLAYOUT_EXPECT_MAY(void(), may_change_whole, id);
-    server_->ownership().set_physics(id, has_physics);
+    server_->ownership().set_flag(id, &ObjectOwnership::has_physics, has_physics);
 }
 
 void NetDriver::set_property_active(NetObjectId id, std::string_view property, bool is_active) {

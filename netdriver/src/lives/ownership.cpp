@@ -17,21 +17,9 @@ void Ownership::clear_owner(NetObjectId id) {
     set_ownership(id, ownership);
 }
 
-void Ownership::set_autonomous(NetObjectId id, bool is_autonomous) {
+void Ownership::set_flag(NetObjectId id, bool ObjectOwnership::*flag, bool value) {
     ObjectOwnership ownership = ownership_of(id);
-    ownership.is_autonomous = is_autonomous;
-    set_ownership(id, ownership);
-}
-
-void Ownership::set_player(NetObjectId id, bool is_player) {
-    ObjectOwnership ownership = ownership_of(id);
-    ownership.is_player = is_player;
-    set_ownership(id, ownership);
-}
-
-void Ownership::set_physics(NetObjectId id, bool has_physics) {
-    ObjectOwnership ownership = ownership_of(id);
-    ownership.has_physics = has_physics;
+    ownership.*flag = value;
     set_ownership(id, ownership);
 }
 

@@ -22,9 +22,8 @@ class Ownership {
 
     void set_owner(NetObjectId id, PeerId owner);
     void clear_owner(NetObjectId id);
-    void set_autonomous(NetObjectId id, bool is_autonomous);
-    void set_player(NetObjectId id, bool is_player);
-    void set_physics(NetObjectId id, bool has_physics);
+    /// Sets a fact that holds or not, such as &ObjectOwnership::is_autonomous.
+    void set_flag(NetObjectId id, bool ObjectOwnership::*flag, bool value);
 
   private:
     [[nodiscard]] const ObjectOwnership& ownership_of(NetObjectId id) const;

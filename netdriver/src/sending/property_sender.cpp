@@ -27,7 +27,7 @@ SendOutcome PropertySender::replicate_properties(ObjectIndex index) {
         const OwedVersions plain_position = position_of_plain(ref, pair);
         if (const SharedPayload* known = blocks_.find_plain_payload(ref, plain_position)) {
             if (const std::optional<SendOutcome> outcome =
-                    copy_plain(ref, plain_position, *known)) {
+                    replicate_whole(ref, plain_position, known, true)) {
                 return *outcome;
             }
         }
@@ -103,24 +103,6 @@ OwedVersions PropertySender::position_of_plain(PairRef ref, const SendingRepStat
     position.is_exact =
         ref.state().is_any_back(pair.sent_version) && parts_.pairs.has_arrived(ref.index);
     return position;
-}
-
-std::optional<SendOutcome> PropertySender::copy_plain(PairRef ref, const OwedVersions& position,
-                                                      const SharedPayload& payload) {
-    for (const bool is_fresh_packet : {false, true}) {
-        if (is_fresh_packet) {
-            parts_.packets.flush_full_before(ref.index);
-        }
-        if (!parts_.packets.can_write()) {
-            return SendOutcome::NoRoom;
-        }
-        if (blocks_.write_payload(ref, payload) == SendResult::Whole) {
-            record_plain(ref, position);
-            parts_.pairs.pending().clear(ref.index);
-            return SendOutcome::Done;
-        }
-    }
-    return std::nullopt;
 }
 
 void PropertySender::record_plain(PairRef ref, const OwedVersions& position) {

@@ -49,9 +49,6 @@ class PropertySender {
     /// Whether nothing rare is kept of the pair, and what it is owed depends on versions alone.
     [[nodiscard]] bool is_plain(PairRef ref) const;
     [[nodiscard]] OwedVersions position_of_plain(PairRef ref, const SendingRepState& pair) const;
-    /// Sends a payload to a plain pair. Nothing: it does not fit into a packet.
-    [[nodiscard]] std::optional<SendOutcome> copy_plain(PairRef ref, const OwedVersions& position,
-                                                        const SharedPayload& payload);
     /// A block was written with all that is owed.
     void record_plain(PairRef ref, const OwedVersions& position);
     /// Sends all that is owed in one block, that of `payload` if there is one. Nothing: it does not

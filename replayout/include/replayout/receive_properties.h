@@ -138,13 +138,4 @@ void run_waiting_notifies(ReceiveScratch& scratch, std::size_t number, const Rep
 std::uint32_t rebind_references(const RepLayout& layout, void* object, ReceivingRepState& state,
                                 std::span<const NetGUID> guids, ReceiveContext& context);
 
-/// The same for one id, for which the package map answers `target`.
-[[deprecated(
-    "give the ids that the package map answers anew for, without the target")]] inline std::uint32_t
-rebind_references(const RepLayout& layout, void* object, ReceivingRepState& state, NetGUID guid,
-                  ObjectHandle target, ReceiveContext& context) {
-    (void)target;
-    return rebind_references(layout, object, state, {&guid, 1}, context);
-}
-
 }  // namespace replayout

@@ -39,29 +39,9 @@ namespace {
 }
 
 [[nodiscard]] std::string quantisation_text(const DescribedCmd& cmd) {
-    if (cmd.form != LeafForm::Quantised) {
-        return "none";
-    }
-    const Quantisation& quantisation = cmd.quantisation;
-    switch (quantisation.form) {
-        case QuantisationForm::VectorSteps:
-            return std::to_string(quantisation.steps_per_unit) + " steps a unit";
-        case QuantisationForm::NormalVector:
-            return "normal vector";
-        case QuantisationForm::Angles:
-            return "angles of " + std::to_string(quantisation.bits) + " bits";
-        case QuantisationForm::SmallestThree:
-            return "components of " + std::to_string(quantisation.bits) + " bits";
-        case QuantisationForm::IntegerRange:
-            return std::to_string(quantisation.integer_min) + " to " +
-                   std::to_string(quantisation.integer_max);
-        case QuantisationForm::RealSteps:
-            return std::to_string(quantisation.real_min) + " to " +
-                   std::to_string(quantisation.real_max) + " in " +
-                   std::to_string(step_count(quantisation)) + " steps";
-        default:
-            return "none";
-    }
+    const bool is_quantised =
+        cmd.form == LeafForm::Quantised && cmd.quantisation.form != QuantisationForm::None;
+    return is_quantised ? to_string(cmd.quantisation) : "none";
 }
 
 [[nodiscard]] std::string array_key_text(const DescribedCmd& cmd) {
