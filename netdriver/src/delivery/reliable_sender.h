@@ -175,7 +175,7 @@ class ReliableSender {
         return states_[static_cast<std::size_t>(use)];
     }
     /// Counts `count` unsent bunches of a channel, and says in which queue they wait: that of
-    /// `share`, or the one in which others of the channel do.
+    /// `use`, or the one in which others of the channel do.
     [[nodiscard]] UseState& count_in(ChannelIndex channel, PacketUse use, std::uint32_t count);
     void count_out(ChannelIndex channel);
     /// A further close waits. BunchPool reuses the memory of as many bunches.
