@@ -63,10 +63,10 @@ void ObjectChannels::stop_incoming_calls(ObjectIndex index) {
 }
 
 void ObjectChannels::queue_close(ObjectIndex index, std::uint16_t sequence,
-                                 ChannelCloseReason reason) {
+                                 ChannelCloseReason reason, bool is_behind_open) {
     stop_incoming_calls(index);
     add_bunches(parts_.pairs.edit(index), 1);
-    parts_.packets.reliable().queue_close(channel_of(index), sequence, reason);
+    parts_.packets.reliable().queue_close(channel_of(index), sequence, reason, is_behind_open);
     set_channel_state(parts_.pairs.edit(index), ChannelState::Closing);
     ++closing_count_;
 }
@@ -96,7 +96,7 @@ void ObjectChannels::close_object(ObjectIndex index, ChannelCloseReason reason) 
     parts_.pairs.pending().clear(index);
     parts_.pairs.erase_deltas(index);
     parts_.roles.forget_object(index);
-    queue_close(index, end_messages(index), reason);
+    queue_close(index, end_messages(index), reason, false);
     if (PairValidator* validator = parts_.pairs.validator()) {
         validator->channel_closed(index);
     }
@@ -323,7 +323,7 @@ void ObjectChannels::remove_dormant(ObjectIndex index, ChannelCloseReason reason
 void ObjectChannels::destroy_kept(ObjectIndex index, const RemovedObject& removed) {
     (void)parts_.pairs.reset(index);
     queue_open(index, OpenPayload(removed.guid, removed.layout_number, removed.role, nullptr));
-    queue_close(index, parts_.packets.sequence_behind_open(), removed.reason);
+    queue_close(index, parts_.packets.sequence_behind_open(), removed.reason, true);
 }
 
 bool ObjectChannels::finish_dormant_close(ObjectIndex index) {

@@ -69,7 +69,7 @@ class ObjectChannels {
         if (reason == ChannelCloseReason::TearOff) {
             note_closing_name(index);
         }
-        queue_close(index, end_messages(index), reason);
+        queue_close(index, end_messages(index), reason, false);
     }
     /// The object's channel is about to close. Until then the client may find the object under its
     /// stable name when another object of that name opens.
@@ -121,7 +121,8 @@ class ObjectChannels {
     /// What did not go out by now comes too late. What lies beside the pair is forgotten. Returns
     /// the sequence of the channel's last bunch.
     [[nodiscard]] std::uint16_t end_messages(ObjectIndex index);
-    void queue_close(ObjectIndex index, std::uint16_t sequence, ChannelCloseReason reason);
+    void queue_close(ObjectIndex index, std::uint16_t sequence, ChannelCloseReason reason,
+                     bool is_behind_open);
     void finish_close(ObjectIndex index);
     /// The dormant object of that slot is about to be removed.
     void remove_dormant(ObjectIndex index, ChannelCloseReason reason);

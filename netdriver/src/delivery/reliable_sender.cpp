@@ -82,12 +82,9 @@ std::uint32_t ReliableSender::queue(BunchHeader header, std::uint16_t sequence,
 }
 
 void ReliableSender::queue_close(ChannelIndex channel, std::uint16_t sequence,
-                                 ChannelCloseReason reason) {
+                                 ChannelCloseReason reason, bool is_behind_open) {
     const WaitingClose close{channel, sequence, reason};
-    const auto unsent = unsent_channels_.find(channel);
-    const bool is_behind_others =
-        unsent != unsent_channels_.end() && unsent->second.bunch_count > 0;
-    if (is_behind_others || !is_message_queue_full()) {
+    if (is_behind_open || !is_message_queue_full()) {
         make_close(close);
     } else {
         waiting_closes_.push_back() = close;

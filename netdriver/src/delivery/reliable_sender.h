@@ -69,8 +69,11 @@ class ReliableSender {
 
     /// Queues the close of an object's channel. `sequence` is that of the channel's last bunch. A
     /// game may remove all its objects in one tick, so closes become bunches a few at a time, in
-    /// their order. A close that is no bunch yet takes 8 bytes.
-    void queue_close(ChannelIndex channel, std::uint16_t sequence, ChannelCloseReason reason);
+    /// their order. A close that is no bunch yet takes 8 bytes. Before, nothing of the channel may
+    /// be unsent (abandon_unsent()), apart from an open that was queued just now
+    /// (`is_behind_open`).
+    void queue_close(ChannelIndex channel, std::uint16_t sequence, ChannelCloseReason reason,
+                     bool is_behind_open);
 
     /// How many sequences a payload uses.
     [[nodiscard]] std::uint32_t fragment_count(std::size_t payload_bytes) const noexcept;

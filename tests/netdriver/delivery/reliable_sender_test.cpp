@@ -175,7 +175,8 @@ TEST_CASE("ReliableSender: thousands of closes wait at 8 bytes each, and go out 
         std::uint32_t queued = 0;
         const auto queue_closes = [&](std::uint32_t count) {
             for (; count > 0 && queued < close_count; --count) {
-                reliable.queue_close(ChannelIndex{++queued}, 7, ChannelCloseReason::Relevancy);
+                reliable.queue_close(ChannelIndex{++queued}, 7, ChannelCloseReason::Relevancy,
+                                     false);
             }
         };
         queue_closes(close_count / 2);
@@ -240,7 +241,7 @@ TEST_CASE("ReliableSender: closes that wait follow messages that never go out",
                              {BunchTag::Kind::Role, slot_of(header.channel), 0});
     }
     for (std::uint32_t channel = 1; channel <= 10; ++channel) {
-        reliable.queue_close(ChannelIndex{channel}, 1, ChannelCloseReason::Destroyed);
+        reliable.queue_close(ChannelIndex{channel}, 1, ChannelCloseReason::Destroyed, false);
     }
     CHECK(reliable.waiting_count(PacketUse::Messages) == 64);
     CHECK(reliable.abandon_unsent(header.channel) == 64);
@@ -254,14 +255,14 @@ TEST_CASE("ReliableSender: a close follows what its channel has not sent, howeve
     CountingResource memory;
     ReliableSender reliable(fragment, wide, stats, &memory);
     for (std::uint32_t channel = 1; channel <= 500; ++channel) {
-        reliable.queue_close(ChannelIndex{channel}, 1, ChannelCloseReason::Destroyed);
+        reliable.queue_close(ChannelIndex{channel}, 1, ChannelCloseReason::Destroyed, false);
     }
     BunchHeader open;
     open.channel = ChannelIndex{900};
     open.is_open = true;
     const std::array<std::byte, 4> payload{};
     (void)reliable.queue(open, 1, payload, {BunchTag::Kind::Open, slot_of(open.channel), 0});
-    reliable.queue_close(open.channel, 2, ChannelCloseReason::Destroyed);
+    reliable.queue_close(open.channel, 2, ChannelCloseReason::Destroyed, true);
     CHECK(reliable.waiting_count(PacketUse::Objects) == 2);
     CHECK(reliable.next(PacketUse::Objects).header.is_open);
     (void)reliable.sent(PacketUse::Objects);
