@@ -32,7 +32,7 @@ class PartNoticeSender {
     /// The names from `number` on, of the destroyed parts of an outer that the client has, are to
     /// be told.
     void add(ObjectIndex outer, std::size_t number) { notices_.emplace(outer, Notice{number, 0}); }
-    /// There is a part of the name at `number` again, which is taken back; those behind it move up.
+    /// There is a part of the name at `number` again, which is taken back; those after it move up.
     /// no_number: nothing happens.
     void forget_name(ObjectIndex outer, std::size_t number) noexcept;
     /// The channel opens for an object that the client does not have.

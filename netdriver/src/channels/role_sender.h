@@ -3,7 +3,7 @@
 // The role of this client to each object: told with the open, and by a message of the object's
 // channel when it changes while that is open. One that changes while the object is dormant is told
 // with the open by which it wakes. One message of a channel is under way at a time, so that a game
-// that changes owners in each tick does not fill the channel; the client is told of the last one.
+// that changes owners in each tick does not fill the channel; the client hears of the last one.
 #pragma once
 
 #include <replayout/netdriver/net_role.h>

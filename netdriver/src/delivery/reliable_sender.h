@@ -69,9 +69,9 @@ class ReliableSender {
 
     /// Queues the close of an object's channel. `sequence` is that of the channel's last bunch. A
     /// game may remove all its objects in one tick, so closes become bunches a few at a time, in
-    /// their order. A close that is no bunch yet takes 8 bytes. Before, nothing of the channel may
-    /// be unsent (abandon_unsent()), apart from an open that was queued just now
-    /// (`is_behind_open`).
+    /// their order. A close that is no bunch yet takes 8 bytes. The caller first abandons what is
+    /// unsent of the channel (abandon_unsent()). Only an open may be unsent, and then
+    /// `is_behind_open` is true.
     void queue_close(ChannelIndex channel, std::uint16_t sequence, ChannelCloseReason reason,
                      bool is_behind_open);
 
@@ -196,7 +196,8 @@ class ReliableSender {
     void note_taken_back(const BunchTag& value);
     /// It goes out without its bytes, if it does once more.
     static void strip(OutBunch& bunch) noexcept;
-    /// Of a message of the queue: the bunches of its channel in the `count` sequences before `end`.
+    /// Strips the bunches of a message of the queue: those of its channel in the `count` sequences
+    /// before `end`.
     static void strip_parts(UseState& from, ChannelIndex channel, std::uint16_t end,
                             std::uint32_t count);
     [[nodiscard]] WindowPosition window_begin() const noexcept;

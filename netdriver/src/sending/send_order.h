@@ -139,7 +139,7 @@ class SendOrder {
     [[nodiscard]] bool is_missed(ObjectIndex index) const noexcept { return missed_.test(index); }
     [[nodiscard]] std::uint32_t pressure() const noexcept { return pressure_; }
 
-    /// Who is owed something, and is not in the order yet.
+    /// A candidate to which something is owed, and which is not in the order yet.
     struct Arrival {
         Kind kind = Kind::Shown;
         bool is_there = true;  ///< else nothing is to be sent after all

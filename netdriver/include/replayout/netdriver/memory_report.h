@@ -19,8 +19,8 @@
 namespace replayout {
 
 struct MemoryReport {
-    /// Of a server's objects: shadow, versions, history, shared buffer, and their slots. Slots
-    /// stay, for the objects to come.
+    /// What a server keeps of its objects: shadow, versions, history, shared buffer, and slots.
+    /// Slots stay, for the objects to come.
     std::size_t object_bytes = 0;
     /// All that scales with connections x objects: the states, the rows of what is pending, their
     /// room to grow, and what lies beside a state where something is rare.

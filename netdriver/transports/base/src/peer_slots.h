@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Slots of a server for peers: so many in all, and so many of one address, so that who has one
-// address does not take those of all others. Of IPv6 the first 64 bits count, as whoever has one
-// address there has all that begin alike.
+// Slots of a server for peers. They are bounded in all and for one address, so one address does not
+// take the slots of all others. For IPv6 the first 64 bits of an address count, because the owner
+// of one address there has all that begin alike.
 #pragma once
 
 #include <replayout/reflection/memory.h>
