@@ -18,7 +18,7 @@ BundleBuilder::BundleBuilder(const ObjectStore& objects, const FlushChanges& cha
       taken_(Allocator<std::uint64_t>(&memory.scratch)),
       loose_(Allocator<ObjectIndex>(&memory.scratch)),
       pivoted_(Allocator<ObjectIndex>(&memory.scratch)),
-      values_(Allocator<LaidDownValue>(&memory.scratch)),
+      values_(Allocator<BlockValue>(&memory.scratch)),
       value_ends_(Allocator<std::size_t>(&memory.scratch)) {}
 
 void BundleBuilder::give_back() {
@@ -67,7 +67,7 @@ inline void BundleBuilder::add(ObjectIndex index, SendContext& context) {
     BundleBlock block;
     switch (writer_.lay_down(index, block, bytes_, context)) {
         case RegularBlockWriter::LaidDown::Block:
-            note_values(context.scratch);
+            note_values(context);
             has_held_ = has_held_ || block.needs_held_version;
             has_pivots_ = has_pivots_ || block.is_pivot;
             run().add_block(block);
@@ -83,15 +83,11 @@ inline void BundleBuilder::add(ObjectIndex index, SendContext& context) {
     }
 }
 
-inline void BundleBuilder::note_values(const SendScratch& scratch) {
-    if (!writer_.counts_by_type() || !has_bytes()) {
-        return;
+inline void BundleBuilder::note_values(const SendContext& context) {
+    if (writer_.counts_by_type() && has_bytes()) {
+        append_values(context.scratch.owed, context, values_);
+        value_ends_.push_back(values_.size());
     }
-    for (std::uint32_t bit = scratch.owed.next(0); bit < scratch.owed.bit_count();
-         bit = scratch.owed.next(bit + 1)) {
-        values_.push_back({RepHandle{bit + 1}, scratch.value_bits[bit], scratch.copied_bits[bit]});
-    }
-    value_ends_.push_back(values_.size());
 }
 
 std::uint32_t BundleBuilder::append(const LaneBlocks& blocks) {

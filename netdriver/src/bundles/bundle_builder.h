@@ -6,6 +6,7 @@
 // several.
 #pragma once
 
+#include <replayout/block_counts.h>
 #include <replayout/netdriver/memory_report.h>
 #include <replayout/reflection/memory.h>
 #include <replayout/send_properties.h>
@@ -81,14 +82,8 @@ class BundleBuilder {
         const std::size_t begin = std::size_t{block.byte_offset} + block.head_bytes;
         return bytes().subspan(begin, end_of(bundle, number) - begin);
     }
-    /// A value of a block that was laid down.
-    struct LaidDownValue {
-        RepHandle handle;
-        std::uint64_t bits = 0;
-        std::uint64_t bits_copied = 0;  ///< all or none: it was copied alone
-    };
-    /// Those of a block of run(). Known only where types are counted.
-    [[nodiscard]] std::span<const LaidDownValue> values_of(std::uint32_t number) const noexcept {
+    /// The values of a block of run(). Known only where types are counted.
+    [[nodiscard]] std::span<const BlockValue> values_of(std::uint32_t number) const noexcept {
         const std::size_t begin = number == 0 ? 0 : value_ends_[number - 1];
         return {values_.data() + begin, value_ends_[number] - begin};
     }
@@ -150,7 +145,7 @@ class BundleBuilder {
 
   private:
     void add(ObjectIndex index, SendContext& context);
-    void note_values(const SendScratch& scratch);
+    void note_values(const SendContext& context);
 
     const FlushChanges& changes_;
     RegularBlockWriter writer_;
@@ -163,7 +158,7 @@ class BundleBuilder {
     Vector<ObjectIndex> loose_;
     bool has_pivots_ = false;  // of some object of a block the version of the flush is one
     Vector<ObjectIndex> pivoted_;
-    Vector<LaidDownValue> values_;    // of all blocks, one block behind the other
+    Vector<BlockValue> values_;       // of all blocks, one block behind the other
     Vector<std::size_t> value_ends_;  // in values_, by block
 };
 

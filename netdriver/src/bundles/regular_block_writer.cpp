@@ -105,8 +105,6 @@ RegularBlockWriter::LaidDown RegularBlockWriter::lay_down(ObjectIndex index, Bun
     // Where it will lie at last is known when its length is: not before this.
     const std::size_t written_at = bytes.next_body(channel);
     BitWriter body({bytes.data() + written_at, bytes.body_bytes_max(channel)});
-    ReplicationCounters& counters = context.counters;
-    const std::uint64_t sent_before = counters.properties_sent;
     ServerObject& info = *objects_.at(block.index);
     count_type_of(info, type_counters_, context);
     OwedVersions position;
@@ -120,14 +118,13 @@ RegularBlockWriter::LaidDown RegularBlockWriter::lay_down(ObjectIndex index, Bun
     }
     const SendResult result =
         send_properties(info.changelist_state(), position, context.scratch.owed, body, context);
-    block.property_count = static_cast<std::uint16_t>(counters.properties_sent - sent_before);
-    counters.properties_sent = sent_before;  // who takes it sends it
     if (result != SendResult::Whole || !context.scratch.left_out.empty() ||
         (bytes.layout_facts.needs_held_version &&
          context.scratch.array_steps >
              body.byte_count() * array_steps_per_byte(bytes.room_bytes()))) {
         return false;
     }
+    block.property_count = static_cast<std::uint16_t>(context.scratch.owed.count());
     bytes.make_room(channel, body.byte_count());
     bytes.reserve_packet();
     bytes.begin_block(block, channel);

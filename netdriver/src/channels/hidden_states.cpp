@@ -43,7 +43,7 @@ bool HiddenStates::keep(ObjectIndex index) {
     if (!is_needed(index, is_opening ? 0 : complete)) {
         return true;
     }
-    State state{Vector<std::byte>(Allocator<std::byte>(resource_))};
+    State state{Vector<std::byte>(Allocator<std::byte>(resource_)), 0, BlockValues(resource_)};
     if (!encode(index, complete, state) ||
         bytes_ + state.block.size() > parts_.config.reliable_waiting_bytes_max) {
         return false;
@@ -74,7 +74,8 @@ bool HiddenStates::encode(ObjectIndex index, Version complete, State& state) {
     }
     const ScopedValue delta_states(parts_.context.delta_states, deltas);
     const ScopedValue ids(parts_.context.receiver, &parts_.values);
-    const ScopedValue counters(parts_.context.type_counters, nullptr);
+    const ScopedValue not_sent(parts_.context.is_counting_sent, false);  // no call may need it
+    count_type_of(ref.object, parts_.type_counters, parts_.context);
     const ObjectLock lock = parts_.objects.lock(index);
     const std::size_t byte_count = measure_block(object, position, owed, parts_.context);
     if (byte_count > parts_.config.bunch_bytes_max) {
@@ -87,6 +88,7 @@ bool HiddenStates::encode(ObjectIndex index, Version complete, State& state) {
     const SendResult result = send_properties(object, position, owed, writer, parts_.context);
     state.block.resize(result == SendResult::Whole ? writer.byte_count() : 0);
     state.array_steps = parts_.context.scratch.array_steps;
+    state.values.take(parts_.context);
     return true;
 }
 
@@ -121,6 +123,7 @@ SendOutcome HiddenStates::write_with_open(ObjectIndex index) {
             builder.add_block(channel_of(index), block_has_length(parts_.pairs[index]),
                               {state->block.data(), state->block.size()})) {
             builder.spend_array_steps(state->array_steps);
+            count_sent(index, *state, BlockMiss::WithCall);
             return SendOutcome::Done;
         }
     }
@@ -145,7 +148,8 @@ const HiddenStates::State* HiddenStates::find(ObjectIndex index) const noexcept 
 
 void HiddenStates::send_ahead(ObjectIndex index) {
     REPLAYOUT_ASSERT(is_at_rest(index) && channel_state(parts_.pairs[index]) == ChannelState::Open);
-    const Vector<std::byte>& block = states_.at(index).block;
+    const State& state = states_.at(index);
+    const Vector<std::byte>& block = state.block;
     const std::uint32_t fragments = parts_.packets.reliable().fragment_count(block.size());
     if (fragments + 1 >= bunch_count_max ||
         !parts_.packets.reliable().has_room_behind_unsent(PacketUse::Values, block.size())) {
@@ -158,7 +162,13 @@ void HiddenStates::send_ahead(ObjectIndex index) {
         parts_.packets.reliable(), parts_.pairs.edit(index), header, extra.next_sequence,
         {block.data(), block.size()}, {BunchTag::Kind::HiddenState, index, 0});
     extra.next_sequence = static_cast<std::uint16_t>(extra.next_sequence + count);
+    count_sent(index, state, BlockMiss::TooLarge);
     forget(index);
+}
+
+void HiddenStates::count_sent(ObjectIndex index, const State& state, BlockMiss miss) {
+    count_type_of(*parts_.objects.at(index), parts_.type_counters, parts_.context);
+    state.values.count_sent(state.block.size(), miss, parts_.context);
 }
 
 void HiddenStates::forget(ObjectIndex index) noexcept {

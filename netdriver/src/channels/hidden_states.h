@@ -19,12 +19,15 @@
 // value alone, so a value that changed since the hide could not be sent again.
 #pragma once
 
+#include <replayout/block_counts.h>
 #include <replayout/netdriver/net_config.h>
 #include <replayout/reflection/memory.h>
 #include <replayout/send_properties.h>
+#include <replayout/type_counters.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "call_queue.h"
 #include "connection_pairs.h"
@@ -40,9 +43,9 @@ class HiddenStates {
     struct State {
         Vector<std::byte> block;
         std::size_t array_steps = 0;  ///< that it costs its receiver; of one that fits a packet
+        BlockValues values;
     };
 
-    /// `config` outlives this.
     /// What it works with, all of which outlives it.
     struct Parts {
         const ObjectStore& objects;
@@ -53,6 +56,7 @@ class HiddenStates {
         CallQueue& calls;
         SendContext& context;
         const NetConfig& config;
+        std::span<TypeCounters> type_counters;  ///< by layout number; empty: nobody counts
     };
     HiddenStates(const Parts& parts, MemoryResource* resource);
 
@@ -77,6 +81,8 @@ class HiddenStates {
     [[nodiscard]] bool is_needed(ObjectIndex index, Version complete) const noexcept;
     /// A value that is sent only at first waits for its turn.
     [[nodiscard]] bool is_any_initial_waiting(ObjectIndex index) const;
+    /// The block of that object leaves.
+    void count_sent(ObjectIndex index, const State& state, BlockMiss miss);
     /// Encodes what the client may lack. False: it exceeds bunch_bytes_max.
     [[nodiscard]] bool encode(ObjectIndex index, Version complete, State& state);
 

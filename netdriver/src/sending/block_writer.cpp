@@ -102,19 +102,16 @@ BlockWriter::RegularBlock BlockWriter::regular_block(PairRef ref, const OwedVers
         return {};
     }
     BitWriter body(body_.first(bytes_max));
-    const std::uint64_t sent_before = parts_.context.counters.properties_sent;
     const ScopedValue not_sent(parts_.context.is_counting_sent, false);  // see count_regular()
     const SendResult result =
         send_properties(state, position, parts_.context.scratch.owed, body, parts_.context);
-    const std::uint64_t sent = parts_.context.counters.properties_sent - sent_before;
-    parts_.context.counters.properties_sent = sent_before;
     if (result != SendResult::Whole || !parts_.context.scratch.left_out.empty() ||
         !is_bundled(body.byte_count(), parts_.context.scratch.array_steps)) {
         return {};
     }
     const BlockMiss miss = miss_of(ref, position);
     keep_payload(ref, position, body.bytes());
-    return {body.bytes(), static_cast<std::uint32_t>(sent), miss};
+    return {body.bytes(), parts_.context.scratch.owed.count(), miss};
 }
 
 void BlockWriter::count_regular(ObjectIndex index, const RegularBlock& block) {

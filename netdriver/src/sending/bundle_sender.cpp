@@ -441,7 +441,7 @@ void BundleSender::count_by_type(const BundleBuilder& bundles, const Bundle& bun
     }
     ++type.payloads_built;
     type.count_miss(BlockMiss::FirstUse);
-    for (const BundleBuilder::LaidDownValue& value : bundles.values_of(number)) {
+    for (const BlockValue& value : bundles.values_of(number)) {
         type.count_sent(value.handle, value.bits, value.bits_copied);
     }
 }

@@ -354,6 +354,7 @@ bool CallSender::collect_block(ObjectIndex index, Version complete, std::size_t&
     const ObjectLock lock = objects_.lock(index);
     const ScopedValue steps(context_.array_steps_left,
                             SendContext::array_steps_in_packet - call_array_steps());
+    const ScopedValue not_sent(context_.is_counting_sent, false);  // the call may wait after all
     const SendResult result =
         send_properties(ref.state(), position, context_.scratch.owed, writer, context_);
     if (result == SendResult::DoesNotFit) {
@@ -361,8 +362,10 @@ bool CallSender::collect_block(ObjectIndex index, Version complete, std::size_t&
     }
     values_.note_sent(ref, RepRange(), position);
     if (result == SendResult::Whole) {
+        BlockValues values(scratch_.call_blocks.get_allocator().resource());
+        values.take(context_);
         scratch_.call_blocks.push_back(
-            {index, offset, writer.byte_count(), context_.scratch.array_steps});
+            {index, offset, writer.byte_count(), context_.scratch.array_steps, std::move(values)});
         bytes += writer.byte_count() + PacketBuilder::block_head_bytes_max;
     }
     return true;
@@ -481,7 +484,7 @@ bool CallSender::collect_hidden_block(ObjectIndex index, std::size_t& bytes) {
         return false;
     }
     std::copy_n(state->block.data(), state->block.size(), scratch_.body.data() + offset);
-    scratch_.call_blocks.push_back({index, offset, size, state->array_steps});
+    scratch_.call_blocks.push_back({index, offset, size, state->array_steps, state->values});
     bytes = bytes_with;
     return true;
 }
@@ -520,7 +523,7 @@ void CallSender::write_call_blocks() {
             validator->block_sent(block.index, bytes);
         }
         count_type_of(*objects_.at(block.index), settings_.type_counters, context_);
-        count_block(bytes.size(), BlockMiss::WithCall, context_);
+        block.values.count_sent(bytes.size(), BlockMiss::WithCall, context_);
         scratch_.carried.push_back(block.index);
         if (is_hidden) {
             continue;  // nothing is owed of it, whatever becomes of the packet

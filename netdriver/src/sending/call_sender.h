@@ -68,6 +68,7 @@ class CallSender {
         std::size_t offset = 0;
         std::size_t size = 0;
         std::size_t array_steps = 0;
+        BlockValues values;
     };
 
     /// Memory that is used again.

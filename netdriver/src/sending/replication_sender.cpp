@@ -33,9 +33,9 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketStream& p
                  incoming_calls_, stats, settings.peer},
                 &memory.pairs),
       dormant_channels_(channels_),
-      hidden_states_(
-          {objects, pairs_, values_, records_, packets, calls_, context, settings.config},
-          &memory.pairs),
+      hidden_states_({objects, pairs_, values_, records_, packets, calls_, context, settings.config,
+                      settings.type_counters},
+                     &memory.pairs),
       leaving_channels_(channels_, hidden_states_, settings.config, memory),
       call_sender_(objects, pairs_, values_, records_, channels_, hidden_states_, packets, calls_,
                    context, settings, body_, memory),

@@ -5,6 +5,7 @@
 
 #include <replayout/change_mask.h>
 #include <replayout/changelist_state.h>
+#include <replayout/reflection/memory.h>
 #include <replayout/replication_counters.h>
 #include <replayout/send_properties.h>
 
@@ -40,7 +41,33 @@ inline void count_block(std::size_t bytes, std::optional<BlockMiss> miss,
                                       const SendScratch& scratch, bool is_pausing,
                                       bool is_laid_down) noexcept;
 
-/// What was last written, with SendContext::is_counting_sent off, was sent: `handles`.
+/// Counts the values `handles` of the block that was last written as sent, by type.
 void count_sent_values(const ChangeMask& handles, SendContext& context);
+
+/// A value of a block, as it counts once the block is sent.
+struct BlockValue {
+    RepHandle handle;
+    std::uint64_t bits = 0;
+    std::uint64_t bits_copied = 0;  ///< all or none: it was copied alone
+};
+/// Appends the values `handles` of the block that was last written, where types are counted.
+void append_values(const ChangeMask& handles, const SendContext& context,
+                   Vector<BlockValue>& values);
+
+/// The values of a block that send_properties() wrote with SendContext::is_counting_sent off. They
+/// are counted each time the block is sent.
+class BlockValues {
+  public:
+    explicit BlockValues(MemoryResource* resource) : values_(Allocator<BlockValue>(resource)) {}
+
+    /// Takes those of the block that was just written: SendResult::Whole, of SendScratch::owed.
+    void take(const SendContext& context);
+    /// The block is sent: counts it, too. SendContext::type_counters are those of its type.
+    void count_sent(std::size_t block_bytes, BlockMiss miss, SendContext& context) const;
+
+  private:
+    Vector<BlockValue> values_;  // where types are counted
+    std::uint32_t count_ = 0;
+};
 
 }  // namespace replayout

@@ -106,8 +106,8 @@ struct SendContext {
     /// False: another thread may call the game, so no serializer may be called. All values with
     /// one were encoded before (encode_shared_serializers()). An assertion checks it.
     bool may_ask_game = true;
-    /// False: what is written may be sent or not, so its values do not count as sent in
-    /// type_counters. Who sends it counts them, from value_bits and copied_bits of the scratch.
+    /// False: send_properties() counts no value as sent, because its caller may send the block or
+    /// not. Whoever sends it counts them (BlockValues, block_counts.h).
     bool is_counting_sent = true;
     /// What the receiver holds of structs with a NetDeltaSerializer; null: the archetype's values.
     /// So it must be there for each receiver that was sent one before, or deltas do not fit.

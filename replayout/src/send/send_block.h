@@ -13,16 +13,12 @@
 
 namespace replayout {
 
-/// Also counts the values, unless some failed: then the block is written again, or not sent.
-inline void write_block(PropertyWriter& properties, const ChangeMask& handles, BitWriter& writer,
-                        SendContext& context) {
-    const std::size_t failures = context.scratch.left_out.size();
-    const std::uint32_t count = properties.write_block(handles, writer);
-    if (!writer.overflowed() && context.scratch.left_out.size() == failures) {
+/// A block of `handles` stands, of so many values. Its writer is done with it.
+inline void count_block_values(const ChangeMask& handles, std::uint32_t count,
+                               SendContext& context) {
+    if (context.is_counting_sent) {
         context.counters.properties_sent += count;
-        if (context.is_counting_sent) {
-            count_sent_values(handles, context);
-        }
+        count_sent_values(handles, context);
     }
 }
 

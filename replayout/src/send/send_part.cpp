@@ -148,8 +148,9 @@ SendResult send_part(ChangelistState& state, const OwedVersions& position, const
         begin = {RepHandle{first + 1}, 0};
         return send_array_part(state, properties, position, owed, begin, range, writer, context);
     }
-    write_block(properties, context.scratch.part, writer, context);
+    const std::uint32_t count = properties.write_block(context.scratch.part, writer);
     REPLAYOUT_ASSERT(!writer.overflowed());
+    count_block_values(context.scratch.part, count, context);
     const bool is_last = bit == owed.bit_count();
     range = {first + 1, is_last ? RepRange::no_handle_end : bit + 1};
     collect_carried(position, state.version(), range, context.scratch.carried,

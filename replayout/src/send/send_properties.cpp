@@ -24,11 +24,9 @@ namespace {
     return steps;
 }
 
-/// A set has been written, and values of it failed: writes it once more, without them.
-[[nodiscard]] SendResult write_without_failed(const RepLayout& layout, PropertyWriter& properties,
-                                              const ChangeMask& owed, BitWriter& writer,
-                                              SendContext& context) {
-    SendScratch& scratch = context.scratch;
+/// A set has been written, and values of it failed: makes the set without them, to be written anew.
+[[nodiscard]] const ChangeMask& leave_out_failed(const RepLayout& layout, const ChangeMask& owed,
+                                                 SendScratch& scratch) {
     ChangeMask& rest = scratch.part;
     rest.reset(owed.bit_count());
     rest.assign(owed);
@@ -39,11 +37,7 @@ namespace {
     scratch.unmapped.clear();
     scratch.put_off.clear();
     scratch.deltas.clear();
-    if (!rest.any()) {
-        return SendResult::Nothing;
-    }
-    write_block(properties, rest, writer, context);
-    return SendResult::Whole;
+    return rest;
 }
 
 /// The position of a receiver that was sent everything up to `version`.
@@ -84,30 +78,33 @@ namespace {
                                                  const OwedVersions& position,
                                                  const ChangeMask& owed, BitWriter& writer,
                                                  SendContext& context) {
-    begin_send(context.scratch);
+    SendScratch& scratch = context.scratch;
+    begin_send(scratch);
     const BitWriter::Mark start = writer.mark();
     const std::size_t begin_bytes = writer.byte_count();
     PropertyWriter properties(state, position, context);
-    write_block(properties, owed, writer, context);
-    SendResult result = SendResult::Whole;
-    if (!writer.overflowed() && !context.scratch.left_out.empty()) {
+    const ChangeMask* written = &owed;
+    std::uint32_t count = properties.write_block(owed, writer);
+    // A serializer may fail at its second call alone.
+    for (std::size_t failures = 0; !writer.overflowed() && scratch.left_out.size() > failures;) {
         writer.rewind(start);
-        result = write_without_failed(state.layout(), properties, owed, writer, context);
+        written = &leave_out_failed(state.layout(), owed, scratch);
+        failures = scratch.left_out.size();
+        if (!written->any()) {
+            return SendResult::Nothing;
+        }
+        count = properties.write_block(*written, writer);
     }
-    if (writer.overflowed()) {
+    if (!writer.overflowed()) {
+        scratch.array_steps =
+            array_steps_of_block(state, position, owed, writer.byte_count() - begin_bytes);
+    }
+    if (writer.overflowed() || scratch.array_steps > context.array_steps_left) {
         writer.rewind(start);
         return SendResult::DoesNotFit;
     }
-    if (result == SendResult::Nothing) {
-        return result;
-    }
-    context.scratch.array_steps =
-        array_steps_of_block(state, position, owed, writer.byte_count() - begin_bytes);
-    if (context.scratch.array_steps > context.array_steps_left) {
-        writer.rewind(start);
-        return SendResult::DoesNotFit;
-    }
-    return result;
+    count_block_values(*written, count, context);
+    return SendResult::Whole;
 }
 
 }  // namespace
@@ -130,7 +127,9 @@ SendResult send_properties(ChangelistState& state, const OwedVersions& position,
         return send_any(state, position, owed, writer, context);
     }
     count_plain_values(state, leaves.begin_bit, leaves.end_bit, context);
-    context.counters.properties_sent += leaves.value_count();
+    if (context.is_counting_sent) {
+        context.counters.properties_sent += leaves.value_count();
+    }
     reset_findings(scratch);
     return SendResult::Whole;
 }

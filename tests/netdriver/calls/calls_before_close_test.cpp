@@ -235,7 +235,9 @@ TEST_CASE("Calls before a close: what a hidden object becomes does not go with i
 
 TEST_CASE("Calls before a close: state larger than a packet goes ahead of a hidden object's call",
           "[netdriver][rpc][interest]") {
-    CallFixture net(lossy_network());
+    CallFixtureOptions options = lossy_network();
+    options.is_counting_types = true;
+    CallFixture net(options);
     const ObjectHandle turret = net.join_with_turret();
     Diary diary(net.client(0).world);
     Turret& state = net.turret(turret);
@@ -258,12 +260,14 @@ TEST_CASE("Calls before a close: state larger than a packet goes ahead of a hidd
     REQUIRE(net.settle());
     CHECK(diary.lines == Lines{"tell 1", "tell 2", "despawn"});
     CHECK(pages == std::vector<std::string>(2, std::string(900, 'a')));
+    CHECK(net.find_type_difference() == "");
 }
 
 TEST_CASE("Calls before a close: a hidden object's call sees a large value as it was at the call",
           "[netdriver][rpc][interest]") {
     CallFixtureOptions options;
     options.server.packet_bytes_max = options.client.packet_bytes_max = 256;
+    options.is_counting_types = true;
     CallFixture net(options);
     const ObjectHandle turret = net.join_with_turret();
     Diary diary(net.client(0).world);
@@ -294,6 +298,7 @@ TEST_CASE("Calls before a close: a hidden object's call sees a large value as it
     REQUIRE(net.settle());
     CHECK(diary.lines == Lines{"tell 1", "despawn"});
     CHECK(page == std::string(800, 'b'));
+    CHECK(net.find_type_difference() == "");
 }
 
 TEST_CASE("Calls before a close: a hidden object whose calls need too much goes at once",

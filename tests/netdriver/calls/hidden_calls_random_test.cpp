@@ -31,6 +31,7 @@ constexpr std::size_t client_count = 3;
 [[nodiscard]] CallFixtureOptions options_of(std::uint64_t seed) {
     CallFixtureOptions options = rough_line(seed);
     options.is_sharing = seed % 3 != 0;
+    options.is_counting_types = seed % 2 == 0;
     options.tick_ms = seed % 2 == 0 ? 20 : 7;
     return options;
 }
@@ -126,6 +127,7 @@ class Game {
             }
         }
         CHECK(net_.server().driver.connection_count() == client_count);
+        CHECK(net_.find_type_difference() == "");
         CHECK(heard_count_ > 50);
     }
     /// How often an object was hidden while calls of it were on their way.

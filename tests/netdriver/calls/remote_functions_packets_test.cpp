@@ -137,6 +137,30 @@ TEST_CASE("Remote functions: a call in each packet, and one packet for many", "[
     CHECK(counts.size() == 3);
 }
 
+TEST_CASE("Remote functions: a value that goes with a call counts once, though its packet was full",
+          "[netdriver][rpc]") {
+    CallFixtureOptions options;
+    options.is_counting_types = true;
+    CallFixture net(options);
+    net.join_settled();
+    std::vector<ObjectHandle> turrets;
+    for (int i = 0; i < 200; ++i) {
+        turrets.push_back(net.add());
+    }
+    REQUIRE(net.settle());
+    const NetStats before = net.server().driver.stats();
+    for (const ObjectHandle turret : turrets) {
+        net.turret(turret).power = 9;
+        REQUIRE(net.call(turret, "multicast_boom", {1, {}, ""}) == CallResult::Sent);
+    }
+    REQUIRE(net.settle());
+    const NetStats& after = net.server().driver.stats();
+    CHECK(after.packets_sent - before.packets_sent >= 4);
+    // The parameter of each call counts, too.
+    CHECK(after.replication.properties_sent - before.replication.properties_sent == 400);
+    CHECK(net.find_type_difference() == "");
+}
+
 TEST_CASE("Remote functions: packets with calls are written as they are pinned",
           "[netdriver][rpc][packet]") {
     CallFixture net;

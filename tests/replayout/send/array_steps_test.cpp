@@ -2,6 +2,7 @@
 //
 // What keyed arrays may cost a receiver (SendContext::array_steps_left), around the limit.
 #include <replayout/object_replicator.h>
+#include <replayout/type_counters.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -106,15 +107,22 @@ TEST_CASE("Array steps: a block that costs just what is left fits, and one step 
     const auto free = world.block(DecodeBudget::array_steps_default);
     REQUIRE(free.result == SendResult::Whole);
     REQUIRE(free.array_steps > 1'000);
+    const std::uint64_t sent_before = world.sender.counters.properties_sent;
+    TypeCounters counters(*world.layout, std::pmr::get_default_resource());
+    world.sender.type_counters = &counters;
     const auto too_dear = world.block(free.array_steps - 1);
     CHECK(too_dear.result == SendResult::DoesNotFit);
     CHECK(too_dear.bytes.empty());
+    CHECK(world.sender.counters.properties_sent == sent_before);
+    CHECK(counters.of(RepHandle{1}).values_sent == 0);
     for (const std::size_t left : {free.array_steps, free.array_steps + 1}) {
         const auto sent = world.block(left);
         CHECK(sent.result == SendResult::Whole);
         CHECK(sent.bytes == free.bytes);
         CHECK(sent.array_steps == free.array_steps);
     }
+    CHECK(counters.of(RepHandle{1}).values_sent == 2);
+    CHECK(world.sender.counters.properties_sent == 3 * sent_before);
 }
 
 TEST_CASE("Array steps: a part ends before the array that costs more than is left",

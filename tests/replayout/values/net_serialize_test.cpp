@@ -80,6 +80,25 @@ struct Grudge {
     friend bool operator==(const Grudge&, const Grudge&) = default;
 };
 
+/// Fails once it was written as often as it may be.
+struct Fickle {
+    std::uint8_t id = 0;
+    static inline std::array<int, 3> writes_left{};  // by id
+
+    bool net_serialize(NetArchive& archive, PackageMap*, bool& ok) {
+        ok = !archive.is_saving() || writes_left[id]-- > 0;
+        archive.serialize(id);
+        return true;
+    }
+    friend bool operator==(const Fickle&, const Fickle&) = default;
+};
+
+struct Council {
+    Fickle first;
+    Fickle second;
+    std::uint8_t last = 0;
+};
+
 struct Court {
     ObjectHandle judge;
     Grudge grudge;
@@ -122,6 +141,10 @@ struct replayout::StructTraitsOf<replayout::test::Bond> : replayout::DefaultStru
 };
 template <>
 struct replayout::StructTraitsOf<replayout::test::Leash> : replayout::DefaultStructTraits {
+    static constexpr bool with_net_serializer = true;
+};
+template <>
+struct replayout::StructTraitsOf<replayout::test::Fickle> : replayout::DefaultStructTraits {
     static constexpr bool with_net_serializer = true;
 };
 template <>
@@ -555,6 +578,32 @@ TEST_CASE("NetSerialize: one element that fails leaves out its array, as a whole
     pair.server.cards.resize(1);
     pair.replicate();
     CHECK(pair.client.cards.size() == 1);
+}
+
+TEST_CASE("NetSerialize: a value that fails when the block is written again is left out, too",
+          "[replayout][net_serialize]") {
+    const TestLayout layout([](TypeRegistry& registry) {
+        REQUIRE(struct_builder<Fickle>(registry, "Fickle").build());
+        return class_builder<Council>(registry, "Council")
+            .property<&Council::first>()
+            .property<&Council::second>()
+            .property<&Council::last>()
+            .build();
+    });
+    BlockSender sender(*layout);
+    BlockReceiver receiver(*layout);
+    const Council server{{1}, {2}, 3};
+    Council client;
+    REQUIRE(sender.update(&server));
+    Fickle::writes_left = {0, 0, 1};
+    const LogSpy log;
+    REQUIRE(receiver.receive(&client, sender.block(since(0))));
+    CHECK(client.first == Fickle{});
+    CHECK(client.second == Fickle{});
+    CHECK(client.last == 3);
+    CHECK(sender.counters.values_failed == 2);
+    CHECK(sender.counters.properties_sent == 1);
+    CHECK(sender.scratch.left_out.size() == 2);
 }
 
 TEST_CASE("NetSerialize: when everything fails nothing is written", "[replayout][net_serialize]") {

@@ -7,6 +7,7 @@
 #include "support/checks/seeded_random.h"
 #include "support/networks/host_settings.h"
 #include "support/networks/host_ticks.h"
+#include "support/types/type_counters_sum.h"
 
 namespace replayout::test {
 
@@ -131,14 +132,23 @@ CallFixtureOptions rough_line(std::uint64_t seed) {
     return options;
 }
 
+namespace {
+
+[[nodiscard]] NetDriverSettings server_settings(const CallFixtureOptions& options) {
+    NetDriverSettings settings = host_settings(
+        options.server, options.seed, sharing_level(options.is_sharing), options.is_validating);
+    settings.is_counting_types = options.is_counting_types;
+    return settings;
+}
+
+}  // namespace
+
 CallFixture::CallFixture(const CallFixtureOptions& options)
     : options_(options),
       network_(wide_network(options.link), options.seed, std::pmr::get_default_resource()),
       now_(NetTime::from_milliseconds(1'000)),
-      server_(std::make_unique<CallHost>(
-          host_settings(options.server, options.seed, sharing_level(options.is_sharing),
-                        options.is_validating),
-          network_.endpoint(server_peer), 1'000)),
+      server_(std::make_unique<CallHost>(server_settings(options), network_.endpoint(server_peer),
+                                         1'000)),
       next_seed_(options.seed + 1) {
     REQUIRE(server_->driver.listen());
 }
@@ -240,6 +250,16 @@ Numbers heard(const CallWorld& world, const char* function) {
         }
     }
     return numbers;
+}
+
+std::string CallFixture::find_type_difference() const {
+    const TypeCounters* counters = server_->driver.type_counters(turret_layout());
+    if (counters == nullptr) {
+        return {};
+    }
+    TypeCountersSum sum;
+    sum.add(*counters);
+    return sum.find_block_difference(server_->driver.stats().replication);
 }
 
 }  // namespace replayout::test

@@ -168,6 +168,7 @@ struct CallFixtureOptions {
     std::uint64_t seed = 1;
     bool is_sharing = true;
     bool is_validating = NetDriverSettings().is_validating;
+    bool is_counting_types = false;  ///< of the server
     std::int64_t tick_ms = 20;
 };
 
@@ -218,6 +219,8 @@ class CallFixture {
     void remove(ObjectHandle object);
     [[nodiscard]] NetObjectId id_of(ObjectHandle object) const { return ids_.at(object); }
     [[nodiscard]] Turret& turret(ObjectHandle object) { return server_->world.turret(object); }
+    /// What does not add up in the blocks that the server counted by type; nothing when all does.
+    [[nodiscard]] std::string find_type_difference() const;
     [[nodiscard]] ObjectHandle find_on(std::size_t client, ObjectHandle object);
     [[nodiscard]] Turret& turret_on(std::size_t client, ObjectHandle object) {
         return clients_[client]->world.turret(find_on(client, object));
