@@ -9,65 +9,50 @@
 
 namespace replayout {
 
-CallSender::CallSender(const ObjectStore& objects, ConnectionPairs& pairs, WaitingValues& values,
-                       SentRecords& records, ObjectChannels& channels, HiddenStates& hidden_states,
-                       PacketStream& packets, CallQueue& calls, SendContext& context,
-                       const SenderSettings& settings, std::span<std::byte> body,
-                       MemoryMeters& memory)
-    : objects_(objects),
-      pairs_(pairs),
-      values_(values),
-      records_(records),
-      channels_(channels),
-      hidden_states_(hidden_states),
-      packets_(packets),
-      calls_(calls),
-      context_(context),
-      settings_(settings),
-      scratch_(body, &memory.scratch),
-      held_back_(Allocator<ObjectIndex>(&memory.pairs)) {}
+CallSender::CallSender(const Parts& parts, const SenderSettings& settings,
+                       std::span<std::byte> body, MemoryMeters& memory)
+    : parts_(parts), settings_(settings), scratch_(body, &memory.scratch) {}
 
 CallResult CallSender::add_call(const NewCall& call, CallEncoder& encoder, SendContext& context) {
     REPLAYOUT_ASSERT(has_room_for_call(call.is_reliable));
-    pairs_.grow();
+    parts_.pairs.grow();
     const ChannelIndex channel = channel_of(call.index);
-    context.receiver = &values_;
+    context.receiver = &parts_.values;
     const CallResult result = encoder.write(context);
     context.receiver = nullptr;
     if (result != CallResult::Sent) {
         return result;
     }
-    if (!calls_.has_room_for(call.is_reliable, encoder.bytes().size())) {
+    if (!parts_.calls.has_room_for(call.is_reliable, encoder.bytes().size())) {
         return CallResult::Full;
     }
-    OutgoingCall& added = calls_.add(channel, call.function, call.is_reliable, encoder.bytes());
+    OutgoingCall& added =
+        parts_.calls.add(channel, call.function, call.is_reliable, encoder.bytes());
     // One in parts is kept, and in order with others that are: it cannot stand behind them.
     added.is_queued = call.is_queued && !added.is_in_parts();
-    added.named.push_back({call.index, objects_.at(call.index)->guid(), 0, false});
-    added.is_for_next = pairs_.dormancy().returning.test(call.index);
+    added.named.push_back({call.index, parts_.objects.at(call.index)->guid(), 0, false});
+    added.is_for_next = parts_.pairs.dormancy().returning.test(call.index);
     return added.is_queued ? CallResult::Queued : CallResult::Sent;
 }
 
 void CallSender::name_in_last_call(std::span<const ObjectIndex> indices) {
-    auto& named = calls_.calls().back().named;
+    auto& named = parts_.calls.calls().back().named;
     for (const ObjectIndex index : indices) {
         const auto is_it = [&](const NamedObject& object) { return object.index == index; };
         if (std::none_of(named.begin(), named.end(), is_it)) {
-            named.push_back({index, objects_.at(index)->guid(), 0, false});
+            named.push_back({index, parts_.objects.at(index)->guid(), 0, false});
         }
     }
 }
 
 bool CallSender::may_queue_call(ObjectIndex index, FunctionIndex function) const noexcept {
-    return calls_.queued_count(channel_of(index), function) <
+    return parts_.calls.queued_count(channel_of(index), function) <
            settings_.config.queued_calls_per_function_max;
 }
 
 void CallSender::send_calls() {
-    if (!held_back_.empty()) {
-        stop_unneeded_ahead();
-    }
-    if (calls_.is_idle()) {
+    parts_.ahead.stop_unneeded([this](ObjectIndex index) { return is_waited_for(index); });
+    if (parts_.calls.is_idle()) {
         return;
     }
     note_versions();
@@ -79,7 +64,7 @@ void CallSender::send_calls() {
 }
 
 void CallSender::note_versions() {
-    auto& calls = calls_.calls();
+    auto& calls = parts_.calls.calls();
     for (auto call = calls.rbegin(); call != calls.rend() && !call->has_versions; ++call) {
         if (!call->is_for_next) {
             note_versions(*call);
@@ -91,7 +76,7 @@ void CallSender::note_versions(OutgoingCall& call) {
     for (NamedObject& named : call.named) {
         if (!named.has_version && is_meant(call, named)) {
             // The first compare after the call: what the caller had set is in this version.
-            named.version = objects_.at(named.index)->changelist_state().version();
+            named.version = parts_.objects.at(named.index)->changelist_state().version();
             named.has_version = true;
         }
     }
@@ -99,10 +84,10 @@ void CallSender::note_versions(OutgoingCall& call) {
 }
 
 void CallSender::send_begun_parts() {
-    for (OutgoingCall& call : calls_.calls()) {
+    for (OutgoingCall& call : parts_.calls.calls()) {
         if (call.was_sent && call.goes_ahead() && !call.is_for_next &&
-            channel_state(pairs_[call.named.front().index]) == ChannelState::Open &&
-            !packets_.write_parts_ahead(calls_, call)) {
+            channel_state(parts_.pairs[call.named.front().index]) == ChannelState::Open &&
+            !parts_.packets.write_parts_ahead(parts_.calls, call)) {
             return;
         }
     }
@@ -122,7 +107,7 @@ bool CallSender::send_calls_of(bool are_queued, Opens opens) {
     const auto contains = [](const Vector<ChannelIndex>& channels, ChannelIndex channel) {
         return std::find(channels.begin(), channels.end(), channel) != channels.end();
     };
-    for (auto call = calls_.calls().begin(); call != calls_.calls().end();) {
+    for (auto call = parts_.calls.calls().begin(); call != parts_.calls.calls().end();) {
         const bool is_opening = contains(scratch_.opening_channels, call->channel);
         if (call->is_in_flight || call->is_queued != are_queued || call->is_for_next ||
             contains(scratch_.waiting_channels, call->channel) ||
@@ -137,7 +122,7 @@ bool CallSender::send_calls_of(bool are_queued, Opens opens) {
         }
         switch (send_call(*call)) {
             case SendOutcome::NoRoom:
-                packets_.turns().calls_found_no_room();
+                parts_.packets.turns().calls_found_no_room();
                 return false;
             case SendOutcome::HeldBack:
                 scratch_.waiting_channels.push_back(call->channel);
@@ -145,7 +130,7 @@ bool CallSender::send_calls_of(bool are_queued, Opens opens) {
                 break;
             case SendOutcome::Done:
                 // A part in the middle was lost, and all else of it is under way.
-                call = call->is_in_flight ? std::next(call) : calls_.sent(call);
+                call = call->is_in_flight ? std::next(call) : parts_.calls.sent(call);
                 break;
         }
     }
@@ -154,13 +139,13 @@ bool CallSender::send_calls_of(bool are_queued, Opens opens) {
 
 bool CallSender::needs_open(const OutgoingCall& call) const noexcept {
     return std::any_of(call.named.begin(), call.named.end(), [&](const NamedObject& named) {
-        return channel_state(pairs_[named.index]) == ChannelState::Closed &&
+        return channel_state(parts_.pairs[named.index]) == ChannelState::Closed &&
                needs_channel(call, named);
     });
 }
 
 bool CallSender::is_named_alive(const NamedObject& named) const noexcept {
-    const ServerObject* info = objects_.at(named.index);
+    const ServerObject* info = parts_.objects.at(named.index);
     return info != nullptr && info->guid() == named.guid;
 }
 
@@ -171,32 +156,32 @@ bool CallSender::is_meant(const OutgoingCall& call, const NamedObject& named) co
     // The call wakes its target alone. The receiver has a dormant object as it is to stay, or is
     // not to have it. It is not to have one that is not relevant, but a removed one stays until its
     // calls have arrived.
-    return &named == &call.named.front() || !pairs_.dormancy().is_resting(named.index) ||
+    return &named == &call.named.front() || !parts_.pairs.dormancy().is_resting(named.index) ||
            is_leaving_behind_calls(named.index);
 }
 
 bool CallSender::is_leaving_behind_calls(ObjectIndex index) const noexcept {
-    const PairVisibility& dormancy = pairs_.dormancy();
+    const PairVisibility& dormancy = parts_.pairs.dormancy();
     return dormancy.leaving.test(index) && !dormancy.frozen.test(index) &&
            !dormancy.dormant.test(index);
 }
 
 bool CallSender::needs_channel(const OutgoingCall& call, const NamedObject& named) const noexcept {
     return is_meant(call, named) ||
-           (is_meant_as_hidden(call, named) && hidden_states_.find(named.index) != nullptr);
+           (is_meant_as_hidden(call, named) && parts_.hidden_states.find(named.index) != nullptr);
 }
 
 SendOutcome CallSender::open_named(const OutgoingCall& call) {
     for (const NamedObject& named : call.named) {
-        if (channel_state(pairs_[named.index]) == ChannelState::Closed &&
+        if (channel_state(parts_.pairs[named.index]) == ChannelState::Closed &&
             needs_channel(call, named)) {
             // An open leaves with its first block. Under a cap there may be no room for the blocks
             // of all, and an open that is left over would go before everything else in each flush.
-            const bool may_open = !packets_.bandwidth().is_capped() ||
-                                  !packets_.opens().first_unfollowed().has_value();
-            if (!may_open || channels_.open_channel(named.index) != SendOutcome::Done) {
-                return packets_.can_write(PacketUse::Messages) ? SendOutcome::HeldBack
-                                                               : SendOutcome::NoRoom;
+            const bool may_open = !parts_.packets.bandwidth().is_capped() ||
+                                  !parts_.packets.opens().first_unfollowed().has_value();
+            if (!may_open || parts_.channels.open_channel(named.index) != SendOutcome::Done) {
+                return parts_.packets.can_write(PacketUse::Messages) ? SendOutcome::HeldBack
+                                                                     : SendOutcome::NoRoom;
             }
         }
     }
@@ -204,7 +189,7 @@ SendOutcome CallSender::open_named(const OutgoingCall& call) {
 }
 
 SendOutcome CallSender::send_call(OutgoingCall& call) {
-    if (!call.goes_ahead() && !packets_.can_write(PacketUse::Messages)) {
+    if (!call.goes_ahead() && !parts_.packets.can_write(PacketUse::Messages)) {
         return SendOutcome::NoRoom;
     }
     note_versions(call);  // one may have become what the call means since
@@ -215,22 +200,23 @@ SendOutcome CallSender::send_call(OutgoingCall& call) {
         // Only the last needs the state: nothing runs before that is there. But the receiver waits
         // for the rest of a call no longer than NetConfig::waiting_timeout_ms, so the first part
         // does not go before the last could.
-        const bool is_open = channel_state(pairs_[call.named.front().index]) == ChannelState::Open;
+        const bool is_open =
+            channel_state(parts_.pairs[call.named.front().index]) == ChannelState::Open;
         if (!is_open || (!call.was_sent && !could_end(call)) ||
-            !packets_.write_parts_ahead(calls_, call)) {
+            !parts_.packets.write_parts_ahead(parts_.calls, call)) {
             return SendOutcome::HeldBack;
         }
         if (call.is_in_flight) {
             return SendOutcome::Done;
         }
     }
-    const CallPart part = *calls_.next_part(call);
-    const std::size_t room_bytes = packets_.builder().room_bytes();
+    const CallPart part = *parts_.calls.next_part(call);
+    const std::size_t room_bytes = parts_.packets.builder().room_bytes();
     for (const bool is_fresh_packet : {false, true}) {
         if (is_fresh_packet) {
-            packets_.flush_full();
+            parts_.packets.flush_full();
         }
-        if (!packets_.can_write(PacketUse::Messages)) {
+        if (!parts_.packets.can_write(PacketUse::Messages)) {
             return SendOutcome::NoRoom;
         }
         std::size_t bytes = part.payload.size() + call_header_bytes_max;
@@ -241,15 +227,15 @@ SendOutcome CallSender::send_call(OutgoingCall& call) {
             hold_back_blocks();
             return SendOutcome::HeldBack;
         }
-        if (bytes <= packets_.builder().bytes_left() &&
-            call_array_steps() <= packets_.builder().array_steps_left()) {
-            packets_.begin_packet(PacketUse::Messages);
+        if (bytes <= parts_.packets.builder().bytes_left() &&
+            call_array_steps() <= parts_.packets.builder().array_steps_left()) {
+            parts_.packets.begin_packet(PacketUse::Messages);
             write_call_blocks();
-            const bool is_written = packets_.write_call(part);
+            const bool is_written = parts_.packets.write_call(part);
             REPLAYOUT_ASSERT(is_written);
             (void)is_written;
             keep_opens_of(call);
-            if (!held_back_.empty()) {
+            if (!parts_.ahead.is_empty()) {
                 stop_ahead(call);
             }
             return SendOutcome::Done;
@@ -260,13 +246,14 @@ SendOutcome CallSender::send_call(OutgoingCall& call) {
 }
 
 bool CallSender::could_end(const OutgoingCall& call) {
-    std::size_t bytes = calls_.last_part_bytes(call) + call_header_bytes_max;
+    std::size_t bytes = parts_.calls.last_part_bytes(call) + call_header_bytes_max;
     if (!collect_call_blocks(call, bytes)) {
         return false;
     }
     // Under a cap the last part may go much later, and what is to go with it may grow meanwhile.
-    const bool needs_nothing = !packets_.bandwidth().is_capped() || scratch_.call_blocks.empty();
-    if (!needs_nothing || bytes > packets_.builder().room_bytes()) {
+    const bool needs_nothing =
+        !parts_.packets.bandwidth().is_capped() || scratch_.call_blocks.empty();
+    if (!needs_nothing || bytes > parts_.packets.builder().room_bytes()) {
         hold_back_blocks();
         return false;
     }
@@ -275,8 +262,8 @@ bool CallSender::could_end(const OutgoingCall& call) {
 
 bool CallSender::collect_call_blocks(const OutgoingCall& call, std::size_t& bytes) {
     scratch_.call_blocks.clear();
-    if (scratch_.carried_packet != packets_.open_packet_number()) {
-        scratch_.carried_packet = packets_.open_packet_number();
+    if (scratch_.carried_packet != parts_.packets.open_packet_number()) {
+        scratch_.carried_packet = parts_.packets.open_packet_number();
         scratch_.carried.clear();
     }
     for (const NamedObject& named : call.named) {
@@ -291,32 +278,32 @@ bool CallSender::collect_call_blocks(const OutgoingCall& call, std::size_t& byte
         if (!is_meant(call, named) || is_carried) {
             continue;
         }
-        const ChannelState channel = channel_state(pairs_[named.index]);
+        const ChannelState channel = channel_state(parts_.pairs[named.index]);
         const bool is_open = channel == ChannelState::Open;
         const bool is_opening = channel == ChannelState::OpenSent &&
-                                packets_.opens().contains(named.index) &&
-                                channels_.is_outer_ready(named.index);
+                                parts_.packets.opens().contains(named.index) &&
+                                parts_.channels.is_outer_ready(named.index);
         if (!is_open && !is_opening) {
             return false;  // its open is under way, or another object still closes in its place
         }
-        const PairExtra* extra = pairs_.find_extra(named.index);
-        const Version complete = records_.complete_version(named.index);
+        const PairExtra* extra = parts_.pairs.find_extra(named.index);
+        const Version complete = parts_.records.complete_version(named.index);
         const bool is_any_under_way = extra != nullptr && !extra->paused.is_empty();
         if (is_open && complete >= named.version &&
             (!is_any_under_way || !extra->paused.is_any_missing_of(named.version))) {
             continue;
         }
         if (is_any_under_way) {
-            hold_back(named.index, complete);
+            parts_.ahead.hold_back(named.index, complete);
             return false;  // a value too large for a packet is on its way
         }
         if (must_be_delivered(named.index, complete)) {
-            hold_back(named.index, complete);
+            parts_.ahead.hold_back(named.index, complete);
             return false;
         }
         if ((is_opening && !collect_first_blocks_of_outers(named.index, bytes)) ||
             !collect_block(named.index, complete, bytes)) {
-            hold_back(named.index, complete);
+            parts_.ahead.hold_back(named.index, complete);
             hold_back_blocks();
             return false;
         }
@@ -332,40 +319,41 @@ void CallSender::keep_opens_of(const OutgoingCall& call) {
             continue;
         }
         ObjectIndex index = named.index;
-        packets_.opens().followed(index);
-        while (objects_.is_part(index)) {
-            index = objects_.at(index)->family().outer;
-            packets_.opens().followed(index);
+        parts_.packets.opens().followed(index);
+        while (parts_.objects.is_part(index)) {
+            index = parts_.objects.at(index)->family().outer;
+            parts_.packets.opens().followed(index);
         }
     }
 }
 
 bool CallSender::collect_block(ObjectIndex index, Version complete, std::size_t& bytes) {
-    const PairRef ref = pairs_.ref(index);
-    const OwedVersions position = pairs_.position_since(ref, complete);
-    pairs_.collect_owed(ref, position, context_.scratch.owed);
-    if (!context_.scratch.owed.any()) {
+    const PairRef ref = parts_.pairs.ref(index);
+    const OwedVersions position = parts_.pairs.position_since(ref, complete);
+    parts_.pairs.collect_owed(ref, position, parts_.context.scratch.owed);
+    if (!parts_.context.scratch.owed.any()) {
         return true;  // nothing that this connection may see
     }
-    count_type_of(ref.object, settings_.type_counters, context_);
-    context_.delta_states = nullptr;
+    count_type_of(ref.object, settings_.type_counters, parts_.context);
+    parts_.context.delta_states = nullptr;
     const std::size_t offset = call_blocks_end();
     BitWriter writer(scratch_.body.subspan(offset));
-    const ObjectLock lock = objects_.lock(index);
-    const ScopedValue steps(context_.array_steps_left,
+    const ObjectLock lock = parts_.objects.lock(index);
+    const ScopedValue steps(parts_.context.array_steps_left,
                             SendContext::array_steps_in_packet - call_array_steps());
-    const ScopedValue not_sent(context_.is_counting_sent, false);  // the call may wait after all
+    const ScopedValue not_sent(parts_.context.is_counting_sent,
+                               false);  // the call may wait after all
     const SendResult result =
-        send_properties(ref.state(), position, context_.scratch.owed, writer, context_);
+        send_properties(ref.state(), position, parts_.context.scratch.owed, writer, parts_.context);
     if (result == SendResult::DoesNotFit) {
         return false;
     }
-    values_.note_sent(ref, RepRange(), position);
+    parts_.values.note_sent(ref, RepRange(), position);
     if (result == SendResult::Whole) {
         BlockValues values(scratch_.call_blocks.get_allocator().resource());
-        values.take(context_);
-        scratch_.call_blocks.push_back(
-            {index, offset, writer.byte_count(), context_.scratch.array_steps, std::move(values)});
+        values.take(parts_.context);
+        scratch_.call_blocks.push_back({index, offset, writer.byte_count(),
+                                        parts_.context.scratch.array_steps, std::move(values)});
         bytes += writer.byte_count() + PacketBuilder::block_head_bytes_max;
     }
     return true;
@@ -373,83 +361,41 @@ bool CallSender::collect_block(ObjectIndex index, Version complete, std::size_t&
 
 // An open leaves with its first block, and the part's with its outer's.
 bool CallSender::collect_first_blocks_of_outers(ObjectIndex part, std::size_t& bytes) {
-    for (ObjectIndex outer = part; objects_.is_part(outer);) {
-        outer = objects_.at(outer)->family().outer;
+    for (ObjectIndex outer = part; parts_.objects.is_part(outer);) {
+        outer = parts_.objects.at(outer)->family().outer;
         const bool is_collected =
             std::any_of(scratch_.call_blocks.begin(), scratch_.call_blocks.end(),
                         [=](const CallBlock& block) { return block.index == outer; });
-        if (!is_collected && packets_.opens().find_unfollowed(outer).has_value() &&
-            !collect_block(outer, records_.complete_version(outer), bytes)) {
+        if (!is_collected && parts_.packets.opens().find_unfollowed(outer).has_value() &&
+            !collect_block(outer, parts_.records.complete_version(outer), bytes)) {
             return false;
         }
     }
     return true;
 }
 
-void CallSender::hold_back(ObjectIndex index, Version complete) {
-    if (channel_state(pairs_[index]) != ChannelState::Open) {
-        return;
-    }
-    PairExtra& extra = pairs_.extra_of(index);
-    if (!extra.ahead.is_on()) {
-        extra.ahead.held_back(extra.complete.record_count(), extra.paused.count());
-        if (std::find(held_back_.begin(), held_back_.end(), index) == held_back_.end()) {
-            held_back_.push_back(index);
-        }
-    }
-    // A delta begins where the client stands, which is certain once nothing is under way.
-    const RepLayout& layout = objects_.at(index)->changelist_state().layout();
-    if (!extra.ahead.is_draining() || !extra.paused.is_empty() ||
-        (layout.has_delta_structs() && pairs_[index].in_flight > 0)) {
-        return;
-    }
-    if (packets_.sent().has_initial(index)) {
-        pairs_.owe_what_is_initial(index);  // it may not arrive
-    }
-    if (const Version sent = pairs_[index].sent_version; complete < sent) {
-        pairs_.owe_part(index, {{complete, sent}, RepRange()});
-    }
-    extra.ahead.go();
-    pairs_.pending().set(index);
-}
-
 void CallSender::hold_back_blocks() {
     for (const CallBlock& block : scratch_.call_blocks) {
-        if (!pairs_.dormancy().frozen.test(block.index)) {
-            hold_back(block.index, records_.complete_version(block.index));
+        if (!parts_.pairs.dormancy().frozen.test(block.index)) {
+            parts_.ahead.hold_back(block.index, parts_.records.complete_version(block.index));
         }
     }
 }
 
 void CallSender::stop_ahead(const OutgoingCall& call) noexcept {
     for (const NamedObject& named : call.named) {
-        PairExtra* const extra = pairs_.find_extra(named.index);
-        // What is going ahead ends by itself.
-        if (extra != nullptr && !extra->ahead.is_going()) {
-            extra->ahead.stop();
-        }
+        parts_.ahead.stop(named.index);
     }
 }
 
-void CallSender::stop_unneeded_ahead() noexcept {
-    const auto is_off = [&](ObjectIndex index) {
-        PairExtra* const extra = pairs_.find_extra(index);
-        if (extra != nullptr && !extra->ahead.is_going() && !is_waited_for(index)) {
-            extra->ahead.stop();
-        }
-        return extra == nullptr || !extra->ahead.is_on();
-    };
-    held_back_.erase(std::remove_if(held_back_.begin(), held_back_.end(), is_off),
-                     held_back_.end());
-}
-
 bool CallSender::is_waited_for(ObjectIndex index) const noexcept {
-    return std::any_of(calls_.calls().begin(), calls_.calls().end(), [&](const OutgoingCall& call) {
-        return !call.is_in_flight && !call.is_delivered && !call.is_for_next &&
-               std::any_of(call.named.begin(), call.named.end(), [&](const NamedObject& named) {
-                   return named.index == index && is_named_alive(named);
-               });
-    });
+    return std::any_of(
+        parts_.calls.calls().begin(), parts_.calls.calls().end(), [&](const OutgoingCall& call) {
+            return !call.is_in_flight && !call.is_delivered && !call.is_for_next &&
+                   std::any_of(call.named.begin(), call.named.end(), [&](const NamedObject& named) {
+                       return named.index == index && is_named_alive(named);
+                   });
+        });
 }
 
 std::size_t CallSender::call_blocks_end() const noexcept {
@@ -460,27 +406,27 @@ std::size_t CallSender::call_blocks_end() const noexcept {
 
 bool CallSender::is_meant_as_hidden(const OutgoingCall& call,
                                     const NamedObject& named) const noexcept {
-    const BitRow& frozen = pairs_.dormancy().frozen;
+    const BitRow& frozen = parts_.pairs.dormancy().frozen;
     return frozen.test(named.index) && frozen.test(slot_of(call.channel)) && is_named_alive(named);
 }
 
 bool CallSender::collect_hidden_block(ObjectIndex index, std::size_t& bytes) {
-    if (!hidden_states_.is_at_rest(index)) {
+    if (!parts_.hidden_states.is_at_rest(index)) {
         return false;
     }
-    const HiddenStates::State* state = hidden_states_.find(index);
+    const HiddenStates::State* state = parts_.hidden_states.find(index);
     if (state == nullptr) {
         return true;
     }
-    if (channel_state(pairs_[index]) != ChannelState::Open) {
+    if (channel_state(parts_.pairs[index]) != ChannelState::Open) {
         return false;  // it was woken before it was hidden, and waits to be opened
     }
     const std::size_t offset = call_blocks_end();
     const std::size_t size = state->block.size();
     const std::size_t bytes_with = bytes + size + PacketBuilder::block_head_bytes_max;
-    if (bytes_with > packets_.builder().room_bytes() ||
+    if (bytes_with > parts_.packets.builder().room_bytes() ||
         call_array_steps() + state->array_steps > SendContext::array_steps_in_packet) {
-        hidden_states_.send_ahead(index);
+        parts_.hidden_states.send_ahead(index);
         return false;
     }
     std::copy_n(state->block.data(), state->block.size(), scratch_.body.data() + offset);
@@ -498,7 +444,7 @@ std::size_t CallSender::call_array_steps() const noexcept {
 }
 
 bool CallSender::must_be_delivered(ObjectIndex index, Version complete) const {
-    const RepLayout& layout = objects_.at(index)->changelist_state().layout();
+    const RepLayout& layout = parts_.objects.at(index)->changelist_state().layout();
     if (layout.has_delta_structs()) {
         return true;  // a delta that is under way cannot be said again
     }
@@ -506,36 +452,38 @@ bool CallSender::must_be_delivered(ObjectIndex index, Version complete) const {
     // layout with InitialOrOwner or Dynamic has InitialOnly among its conditions, too.
     const LifetimeConditionSet conditions = layout.conditions();
     return conditions.contains(LifetimeCondition::InitialOnly) && complete == 0 &&
-           packets_.sent().has_initial(index);
+           parts_.packets.sent().has_initial(index);
 }
 
 void CallSender::write_call_blocks() {
     for (const CallBlock& block : scratch_.call_blocks) {
         const auto bytes =
             std::span<const std::byte>(scratch_.body).subspan(block.offset, block.size);
-        const bool is_added = packets_.builder().add_block(
-            channel_of(block.index), block_has_length(pairs_[block.index]), bytes);
+        const bool is_added = parts_.packets.builder().add_block(
+            channel_of(block.index), block_has_length(parts_.pairs[block.index]), bytes);
         REPLAYOUT_ASSERT(is_added);
         (void)is_added;
-        packets_.builder().spend_array_steps(block.array_steps);
-        const bool is_hidden = pairs_.dormancy().frozen.test(block.index);
-        if (PairValidator* validator = pairs_.validator(); validator != nullptr && !is_hidden) {
+        parts_.packets.builder().spend_array_steps(block.array_steps);
+        const bool is_hidden = parts_.pairs.dormancy().frozen.test(block.index);
+        if (PairValidator* validator = parts_.pairs.validator();
+            validator != nullptr && !is_hidden) {
             validator->block_sent(block.index, bytes);
         }
-        count_type_of(*objects_.at(block.index), settings_.type_counters, context_);
-        block.values.count_sent(bytes.size(), BlockMiss::WithCall, context_);
+        count_type_of(*parts_.objects.at(block.index), settings_.type_counters, parts_.context);
+        block.values.count_sent(bytes.size(), BlockMiss::WithCall, parts_.context);
         scratch_.carried.push_back(block.index);
         if (is_hidden) {
             continue;  // nothing is owed of it, whatever becomes of the packet
         }
-        const PairRef ref = pairs_.ref(block.index);
-        const bool is_complete =
-            !pairs_.extra_of(block.index)
-                 .left_out.is_any_seen(ref.state().conditions(), pairs_.passing_of(block.index));
-        records_.add_records_of_all(
-            records_.take_owed(ref, records_.sending_position_of(block.index)), is_complete);
-        pairs_.find_extra(block.index)->ahead.overtaken();
-        pairs_.pending().clear(block.index);
+        const PairRef ref = parts_.pairs.ref(block.index);
+        const bool is_complete = !parts_.pairs.extra_of(block.index)
+                                      .left_out.is_any_seen(ref.state().conditions(),
+                                                            parts_.pairs.passing_of(block.index));
+        parts_.records.add_records_of_all(
+            parts_.records.take_owed(ref, parts_.records.sending_position_of(block.index)),
+            is_complete);
+        parts_.pairs.find_extra(block.index)->ahead.overtaken();
+        parts_.pairs.pending().clear(block.index);
     }
 }
 

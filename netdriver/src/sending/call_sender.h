@@ -30,6 +30,7 @@
 #include "send_outcome.h"
 #include "sender_settings.h"
 #include "sent_records.h"
+#include "state_ahead_objects.h"
 #include "waiting_values.h"
 
 #include <cstddef>
@@ -40,11 +41,22 @@ namespace replayout {
 
 class CallSender {
   public:
+    /// What it works with, all of which outlives it.
+    struct Parts {
+        const ObjectStore& objects;
+        ConnectionPairs& pairs;
+        WaitingValues& values;
+        SentRecords& records;
+        ObjectChannels& channels;
+        HiddenStates& hidden_states;
+        StateAheadObjects& ahead;
+        PacketStream& packets;
+        CallQueue& calls;
+        SendContext& context;
+    };
     /// `body` has room for a packet, and is scratch between two calls of a function here.
-    CallSender(const ObjectStore& objects, ConnectionPairs& pairs, WaitingValues& values,
-               SentRecords& records, ObjectChannels& channels, HiddenStates& hidden_states,
-               PacketStream& packets, CallQueue& calls, SendContext& context,
-               const SenderSettings& settings, std::span<std::byte> body, MemoryMeters& memory);
+    CallSender(const Parts& parts, const SenderSettings& settings, std::span<std::byte> body,
+               MemoryMeters& memory);
 
     /// Adds the call that `encoder` holds. Returns Sent, Queued, the encoder's refusal, or Full
     /// where there is no room for one so large. Requires has_room_for_call().
@@ -55,7 +67,7 @@ class CallSender {
     /// Not too many of that function are queued.
     [[nodiscard]] bool may_queue_call(ObjectIndex index, FunctionIndex function) const noexcept;
     [[nodiscard]] bool has_room_for_call(bool is_reliable) const noexcept {
-        return calls_.has_room_for(is_reliable, PacketBuilder::packet_bytes_limit);
+        return parts_.calls.has_room_for(is_reliable, PacketBuilder::packet_bytes_limit);
     }
 
     /// Sends each call whose state has arrived or fits beside it, while the window has room.
@@ -110,14 +122,10 @@ class CallSender {
     [[nodiscard]] bool could_end(const OutgoingCall& call);
     /// Collects the blocks that must go with a call, and adds their size. False: the call waits.
     [[nodiscard]] bool collect_call_blocks(const OutgoingCall& call, std::size_t& bytes);
-    /// A call waits until more of that object is delivered, which is complete as of that version.
-    void hold_back(ObjectIndex index, Version complete);
-    /// The same for all objects whose blocks were collected: together they do not fit.
+    /// The call waits for all objects whose blocks were collected: together they do not fit.
     void hold_back_blocks();
-    /// The call was sent: stops StateAhead of its objects, but where the state is already going.
+    /// The call was sent: nothing goes ahead of it any more.
     void stop_ahead(const OutgoingCall& call) noexcept;
-    /// The same for objects that no call waits for.
-    void stop_unneeded_ahead() noexcept;
     [[nodiscard]] bool is_waited_for(ObjectIndex index) const noexcept;
     /// Nothing of its state can travel with a call: it has to be delivered first.
     [[nodiscard]] bool must_be_delivered(ObjectIndex index, Version complete) const;
@@ -146,18 +154,9 @@ class CallSender {
     /// waits.
     [[nodiscard]] bool collect_hidden_block(ObjectIndex index, std::size_t& bytes);
 
-    const ObjectStore& objects_;
-    ConnectionPairs& pairs_;
-    WaitingValues& values_;
-    SentRecords& records_;
-    ObjectChannels& channels_;
-    HiddenStates& hidden_states_;
-    PacketStream& packets_;
-    CallQueue& calls_;
-    SendContext& context_;
+    Parts parts_;
     SenderSettings settings_;
     Scratch scratch_;
-    Vector<ObjectIndex> held_back_;  // objects with a StateAhead that is on; few
 };
 
 }  // namespace replayout

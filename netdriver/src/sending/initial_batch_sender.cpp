@@ -69,8 +69,14 @@ bool InitialBatchSender::is_over() {
     // the time is looked at while the client gets it. They arrive within a round trip, so there are
     // not many.
     for (std::size_t number = batch_.sent().size(); number > 0; --number) {
+        const ObjectIndex index = slot_of(batch_.sent()[number - 1].id);
         if (has_sent(batch_.sent()[number - 1])) {
             batch_.take_sent(number - 1);
+            parts_.ahead.stop(index);
+        } else if (batch_.arrival(index) == InitialBatch::Arrival::Pieces &&
+                   channel_state(parts_.pairs[index]) == ChannelState::Open) {
+            // While it keeps changing and packets keep getting lost, it might never be complete.
+            parts_.ahead.hold_back(index, parts_.records.complete_version(index));
         }
     }
     return batch_.is_over();

@@ -20,6 +20,7 @@
 #include "part_notice_sender.h"
 #include "sent_content.h"
 #include "sent_records.h"
+#include "state_ahead_objects.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -33,6 +34,7 @@ class InitialBatchSender {
         ConnectionPairs& pairs;
         SentRecords& records;
         const PartNoticeSender& part_notices;
+        StateAheadObjects& ahead;
         PacketStream& packets;
         ActorReplicator& replicator;
         const NetStats& stats;

@@ -347,6 +347,7 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     DormantChannels dormant_channels_;
     HiddenStates hidden_states_;
     LeavingChannels leaving_channels_;
+    StateAheadObjects ahead_;
     CallSender call_sender_;
     PendingSender pending_sender_;  // as those two, of the replicator
     ActorReplicator replicator_;

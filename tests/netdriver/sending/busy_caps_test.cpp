@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "support/checks/catch.h"
+#include "support/checks/run_seed.h"
+#include "support/checks/wait_bounds.h"
 #include "support/worlds/class_game.h"
 #include "support/worlds/unsettled_game.h"
 
@@ -257,6 +259,37 @@ TEST_CASE("Busy caps: a join of 1,200 objects that all change ends in time, unde
         }
         CHECK(game.client_driver(client).initial_batch().is_finished);
         CHECK(game.client_driver(client).initial_batch().spawned_count == count);
+    }
+}
+
+TEST_CASE("Busy caps: a join ends in time though all moves at 144 Hz and packets keep getting lost",
+          "[netdriver][rates]") {
+    const std::uint64_t first = run_seed();
+    for (std::uint64_t seed = first; seed < first + 12; ++seed) {
+        INFO("REPLAYOUT_SEED=" << seed);
+        UnsettledGame::Options options;
+        options.seed = seed;
+        options.ticks_per_second = 144;
+        options.cap = 170'000;
+        options.link.latency_ms = 55;
+        options.link.loss = 0.3;
+        UnsettledGame game(options);
+        constexpr std::uint32_t count = 25;
+        for (std::uint32_t i = 0; i < count; ++i) {
+            (void)game.add(Motion::Moves);
+        }
+        const std::size_t client = game.join();
+        WaitBounds bounds = game.bounds();
+        bounds.flow *= 1 - options.link.loss;
+        const double bound = bounds.of_quarter(2 * count * UnsettledGame::open_bytes()) +
+                             3 * bounds.of_arrival(options.link.loss, game.round_trip_flushes());
+        std::uint32_t flushes = 0;
+        while (flushes <= bound && !game.client_driver(client).initial_batch().is_finished) {
+            game.tick();
+            ++flushes;
+        }
+        CHECK(game.client_driver(client).initial_batch().is_finished);
+        CHECK(flushes <= bound / 4);  // by far, in games that are not the worst of a million
     }
 }
 
