@@ -68,9 +68,9 @@ void send(SendContext& sending, Player& player) {
     while (replicator.owes_any()) {
         std::byte memory[64];
         BitWriter writer(memory);
-        const SendResult result = replicator.replicate_properties(writer, player.number, sending);
-        if (result == SendResult::Whole || result == SendResult::Part) {
-            transfer(writer.bytes(), result == SendResult::Part, sending.package_map, player);
+        const SentBlock block = replicator.replicate_properties(writer, player.number, sending);
+        if (block == SendResult::Whole || block == SendResult::Part) {
+            transfer(writer.bytes(), block == SendResult::Part, sending.package_map, player);
         }  // else: nothing to send after all, or a value that no packet holds
     }
 }

@@ -54,7 +54,7 @@ struct Caller {
         Bytes bytes(64 * 1'024);
         BitWriter writer(bytes);
         SendContext context{map, counters, scratch};
-        const CallParametersStatus status = parameters.write(writer, context);
+        const CallParametersStatus status = parameters.write(writer, context).status;
         REQUIRE((status == CallParametersStatus::Ok ||
                  status == CallParametersStatus::SerializeFailed));
         return status == CallParametersStatus::Ok ? to_bytes(writer.bytes()) : Bytes();

@@ -65,9 +65,14 @@ void BundleBuilder::build(SendContext& context, Contents contents,
 
 inline void BundleBuilder::add(ObjectIndex index, SendContext& context) {
     BundleBlock block;
-    switch (writer_.lay_down(index, block, bytes_, context)) {
+    const RegularBlockWriter::Attempt attempt = writer_.lay_down(index, block, bytes_, context);
+    switch (attempt.result) {
         case RegularBlockWriter::LaidDown::Block:
-            note_values(context);
+            if (writer_.counts_by_type() && attempt.findings != nullptr) {
+                const Vector<BlockValue>& values = attempt.findings->values;
+                values_.insert(values_.end(), values.begin(), values.end());
+                value_ends_.push_back(values_.size());
+            }
             has_held_ = has_held_ || block.needs_held_version;
             has_pivots_ = has_pivots_ || block.is_pivot;
             run().add_block(block);
@@ -80,13 +85,6 @@ inline void BundleBuilder::add(ObjectIndex index, SendContext& context) {
             break;
         case RegularBlockWriter::LaidDown::Nothing:
             break;
-    }
-}
-
-inline void BundleBuilder::note_values(const SendContext& context) {
-    if (writer_.counts_by_type() && has_bytes()) {
-        append_values(context.scratch.owed, context, values_);
-        value_ends_.push_back(values_.size());
     }
 }
 

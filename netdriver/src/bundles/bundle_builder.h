@@ -145,7 +145,6 @@ class BundleBuilder {
 
   private:
     void add(ObjectIndex index, SendContext& context);
-    void note_values(const SendContext& context);
 
     const FlushChanges& changes_;
     RegularBlockWriter writer_;

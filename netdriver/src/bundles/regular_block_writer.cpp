@@ -48,17 +48,17 @@ inline bool RegularBlockWriter::lay_down_plain(BundleBlock& block, ChangelistSta
     return true;
 }
 
-RegularBlockWriter::LaidDown RegularBlockWriter::lay_down(ObjectIndex index, BundleBlock& block,
-                                                          BlockBytes& bytes,
-                                                          SendContext& context) const {
+RegularBlockWriter::Attempt RegularBlockWriter::lay_down(ObjectIndex index, BundleBlock& block,
+                                                         BlockBytes& bytes,
+                                                         SendContext& context) const {
     ServerObject* const info = objects_.at(index);
     if (info == nullptr) {
-        return LaidDown::Nothing;
+        return {};
     }
     ChangelistState& state = info->changelist_state();
     // What has no version is new, and as its archetype.
     if (!facts_of(state.layout(), bytes.layout_facts).may_be_regular || state.version() == 0) {
-        return LaidDown::Nothing;
+        return {};
     }
     block.index = index;
     block.version = state.version();
@@ -66,22 +66,22 @@ RegularBlockWriter::LaidDown RegularBlockWriter::lay_down(ObjectIndex index, Bun
         block.needs_held_version = true;
         block.is_pivot = state.pivots().newest == block.version;
     }
+    const BlockFindings* findings = nullptr;
     if (!has_bytes() || !lay_down_plain(block, state, bytes, context)) {
-        if (unasked_.test(index)) {
-            return LaidDown::Nothing;
+        ChangeMask& owed = context.scratch.owed;
+        if (unasked_.test(index) || !collect_owed(*info, owed)) {
+            return {};
         }
-        if (!collect_owed(*info, context.scratch.owed)) {
-            return LaidDown::Nothing;
+        BundleBlock own = block;  // because the caller has the other one in registers
+        findings = has_bytes() ? lay_down_owed(own, owed, bytes, context) : nullptr;
+        if (has_bytes() ? findings == nullptr
+                        : contents_ == Contents::Measured && !measure(own, owed, bytes, context)) {
+            return {LaidDown::Loose};
         }
-        BundleBlock owed = block;  // of its own: who calls has the other one in registers
-        if (contents_ != Contents::Objects &&
-            !(has_bytes() ? lay_down_owed(owed, bytes, context) : measure(owed, bytes, context))) {
-            return LaidDown::Loose;
-        }
-        block = owed;
+        block = own;
     }
     info->set_bundled(changes_.flush, has_bytes() ? block.version : 0);
-    return LaidDown::Block;
+    return {LaidDown::Block, findings};
 }
 
 [[gnu::noinline]] bool RegularBlockWriter::collect_owed(const ServerObject& info,
@@ -98,8 +98,8 @@ RegularBlockWriter::LaidDown RegularBlockWriter::lay_down(ObjectIndex index, Bun
     return owed.any();
 }
 
-[[gnu::noinline]] bool RegularBlockWriter::lay_down_owed(BundleBlock& block, BlockBytes& bytes,
-                                                         SendContext& context) const {
+[[gnu::noinline]] const BlockFindings* RegularBlockWriter::lay_down_owed(
+    BundleBlock& block, const ChangeMask& owed, BlockBytes& bytes, SendContext& context) const {
     const ChannelIndex channel = channel_of(block.index);
     bytes.reserve_packet();
     // Where it will lie at last is known when its length is: not before this.
@@ -113,18 +113,16 @@ RegularBlockWriter::LaidDown RegularBlockWriter::lay_down(ObjectIndex index, Bun
         position.held_version = held_before_regular(info.changelist_state(), block.version);
     }
     if (bytes.layout_facts.needs_held_version &&
-        info.changelist_state().must_restart_arrays(position, context.scratch.owed)) {
-        return false;
+        info.changelist_state().must_restart_arrays(position, owed)) {
+        return nullptr;
     }
-    const SendResult result =
-        send_properties(info.changelist_state(), position, context.scratch.owed, body, context);
-    if (result != SendResult::Whole || !context.scratch.left_out.empty() ||
+    const SentBlock sent = send_properties(info.changelist_state(), position, owed, body, context);
+    if (sent != SendResult::Whole || !sent.findings->left_out.empty() ||
         (bytes.layout_facts.needs_held_version &&
-         context.scratch.array_steps >
-             body.byte_count() * array_steps_per_byte(bytes.room_bytes()))) {
-        return false;
+         sent.array_steps > body.byte_count() * array_steps_per_byte(bytes.room_bytes()))) {
+        return nullptr;
     }
-    block.property_count = static_cast<std::uint16_t>(context.scratch.owed.count());
+    block.property_count = sent.property_count;
     bytes.make_room(channel, body.byte_count());
     bytes.reserve_packet();
     bytes.begin_block(block, channel);
@@ -132,11 +130,11 @@ RegularBlockWriter::LaidDown RegularBlockWriter::lay_down(ObjectIndex index, Bun
                  body.byte_count());
     bytes.end_block(block, channel, body.byte_count());
     block.body_bytes = static_cast<std::uint16_t>(body.byte_count());
-    return true;
+    return sent.findings;
 }
 
-bool RegularBlockWriter::measure(BundleBlock& block, const BlockBytes& bytes,
-                                 SendContext& context) const {
+bool RegularBlockWriter::measure(BundleBlock& block, const ChangeMask& owed,
+                                 const BlockBytes& bytes, SendContext& context) const {
     ReplicationCounters uncounted;
     ChangelistState& state = objects_.at(block.index)->changelist_state();
     // The game was asked for what its serializers write; of other values nothing is kept here.
@@ -144,14 +142,14 @@ bool RegularBlockWriter::measure(BundleBlock& block, const BlockBytes& bytes,
         state.layout().has_net_serialize_structs() ? context.sharing : SharingLevel::Off;
     SendContext apart{context.package_map, uncounted, context.scratch, sharing, nullptr, false};
     const OwedVersions position = position_before_newest(state);
-    if (state.must_restart_arrays(position, context.scratch.owed)) {
+    if (state.must_restart_arrays(position, owed)) {
         return false;
     }
-    const std::size_t byte_count = measure_block(state, position, context.scratch.owed, apart);
-    block.body_bytes = static_cast<std::uint16_t>(byte_count);
-    return byte_count <= bytes.body_bytes_max(channel_of(block.index)) &&
-           context.scratch.left_out.empty() &&
-           context.scratch.array_steps <= byte_count * array_steps_per_byte(bytes.room_bytes());
+    const MeasuredBlock measured = measure_block(state, position, owed, apart);
+    block.body_bytes = static_cast<std::uint16_t>(measured.byte_count);
+    return measured.byte_count <= bytes.body_bytes_max(channel_of(block.index)) &&
+           !measured.has_left_out &&
+           measured.array_steps <= measured.byte_count * array_steps_per_byte(bytes.room_bytes());
 }
 
 }  // namespace replayout

@@ -52,10 +52,15 @@ class RegularBlockWriter {
         Loose,    ///< it must go alone
         Nothing,  ///< a regular pair is owed none of it
     };
+    struct Attempt {
+        LaidDown result = LaidDown::Nothing;
+        /// See SentBlock. Null also for a run of plain values, and without bytes.
+        const BlockFindings* findings = nullptr;
+    };
     /// Lays down what changed of one object, after the blocks that `bytes` has. Writes no bytes
     /// unless has_bytes().
-    [[nodiscard]] LaidDown lay_down(ObjectIndex index, BundleBlock& block, BlockBytes& bytes,
-                                    SendContext& context) const;
+    [[nodiscard]] Attempt lay_down(ObjectIndex index, BundleBlock& block, BlockBytes& bytes,
+                                   SendContext& context) const;
 
     /// Lays down what changed of all objects in these words of a row, in their order. Objects of
     /// which the same changed go to `bytes` and `blocks`, a BundleRun or LaneBlocks, several at
@@ -86,11 +91,11 @@ class RegularBlockWriter {
                                                BlockBytes& bytes, Blocks& blocks,
                                                BlocksAhead& blocks_ahead,
                                                SendContext& context) const;
-    /// Lays down what SendScratch::owed holds. False: the object must go alone.
-    [[nodiscard]] bool lay_down_owed(BundleBlock& block, BlockBytes& bytes,
-                                     SendContext& context) const;
-    /// Finds the length of that block alone, and counts nothing.
-    [[nodiscard]] bool measure(BundleBlock& block, const BlockBytes& bytes,
+    /// Lays down a block of `owed`. Null: the object must go alone.
+    [[nodiscard]] const BlockFindings* lay_down_owed(BundleBlock& block, const ChangeMask& owed,
+                                                     BlockBytes& bytes, SendContext& context) const;
+    /// Finds the length of that block alone, and counts nothing. False: the object must go alone.
+    [[nodiscard]] bool measure(BundleBlock& block, const ChangeMask& owed, const BlockBytes& bytes,
                                SendContext& context) const;
     /// Makes `owed` what regular pairs are owed of the object. False: nothing.
     [[nodiscard]] bool collect_owed(const ServerObject& info, ChangeMask& owed) const;

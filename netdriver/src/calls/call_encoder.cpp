@@ -45,7 +45,7 @@ CallParametersStatus CallEncoder::write_into(std::span<std::byte> room, SendCont
     writer.write_packed_uint(function_.value);
     CallParametersStatus status = CallParametersStatus::Ok;
     if (current_ != nullptr) {
-        status = current_->write(writer, context);
+        status = current_->write(writer, context).status;
     }
     size_ = writer.byte_count();
     return status;

@@ -77,7 +77,7 @@ bool HiddenStates::encode(ObjectIndex index, Version complete, State& state) {
     const ScopedValue not_sent(parts_.context.is_counting_sent, false);  // no call may need it
     count_type_of(ref.object, parts_.type_counters, parts_.context);
     const ObjectLock lock = parts_.objects.lock(index);
-    const std::size_t byte_count = measure_block(object, position, owed, parts_.context);
+    const std::size_t byte_count = measure_block(object, position, owed, parts_.context).byte_count;
     if (byte_count > parts_.config.bunch_bytes_max) {
         return false;
     }
@@ -85,10 +85,10 @@ bool HiddenStates::encode(ObjectIndex index, Version complete, State& state) {
     BitWriter writer({state.block.data(), state.block.size()});
     const ScopedValue steps(parts_.context.array_steps_left,
                             std::numeric_limits<std::size_t>::max());
-    const SendResult result = send_properties(object, position, owed, writer, parts_.context);
-    state.block.resize(result == SendResult::Whole ? writer.byte_count() : 0);
-    state.array_steps = parts_.context.scratch.array_steps;
-    state.values.take(parts_.context);
+    const SentBlock block = send_properties(object, position, owed, writer, parts_.context);
+    state.block.resize(block == SendResult::Whole ? writer.byte_count() : 0);
+    state.array_steps = block.array_steps;
+    state.values.take(block);
     return true;
 }
 

@@ -41,7 +41,7 @@ void LaneBundleBuilder::lay_down(ServerLane& lane, LaneRange words,
 void LaneBundleBuilder::lay_down_one(ObjectIndex index, LaneBlocks& blocks,
                                      SendContext& context) const {
     BundleBlock block;
-    switch (bundles_.writer().lay_down(index, block, blocks.bytes, context)) {
+    switch (bundles_.writer().lay_down(index, block, blocks.bytes, context).result) {
         case RegularBlockWriter::LaidDown::Block:
             blocks.has_held = blocks.has_held || block.needs_held_version;
             blocks.has_pivots = blocks.has_pivots || block.is_pivot;

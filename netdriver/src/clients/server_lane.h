@@ -44,8 +44,7 @@ struct alignas(64) ServerLane {
         context.receiver = nullptr;
         context.type_counters = nullptr;
         context.delta_states = nullptr;
-        scratch.deltas.clear();
-        scratch.unchanged.clear();
+        scratch.forget_deltas();
     }
 
     /// Between flushes, see KeptRoom.

@@ -125,7 +125,7 @@ class NetConnection final : private ReliableMessageHandler {
     void end(CloseReason reason, bool is_by_peer, std::uint32_t name_hash);
     [[nodiscard]] CloseReason handle_message(const BunchHeader& header,
                                              std::span<const std::byte> payload) override;
-    /// Asked before held_, which lies further away.
+    /// Asks what the game set, which all connections share: most never have to look at held_.
     [[nodiscard]] bool has_reorder_buffer() const noexcept {
         return config_.reorder_packets_max > 0;
     }

@@ -26,7 +26,6 @@ ConnectionPairs::ConnectionPairs(const ObjectStore& objects, const FlushChanges&
 
 void ConnectionPairs::start_validating(const NetGUIDCache& guids) {
     validator_.emplace(objects_, guids, validation_resource_);
-    is_validating_ = true;
 }
 
 void ConnectionPairs::grow() {

@@ -63,7 +63,7 @@ class ConnectionPairs {
     void start_validating(const NetGUIDCache& guids);
     /// Null unless validating.
     [[nodiscard]] PairValidator* validator() noexcept {
-        return is_validating_ ? &*validator_ : nullptr;
+        return validator_ ? &*validator_ : nullptr;
     }
 
     // The tables
@@ -182,7 +182,7 @@ class ConnectionPairs {
     [[nodiscard]] bool has_tracked() const noexcept { return tracked_count_ > 0; }
     /// Of regular pairs, too, account is kept of what is under way.
     [[nodiscard]] bool keeps_account() const noexcept {
-        return tracked_count_ > 0 || is_validating_;
+        return tracked_count_ > 0 || validator_.has_value();
     }
     /// Account is kept from now on.
     [[nodiscard]] CompleteVersions& track(ObjectIndex index);
@@ -296,13 +296,14 @@ class ConnectionPairs {
     void owe_from_start(ObjectIndex index, const RepRange& handles);
 
     // What every tick of every connection touches comes first, so that it is few lines of memory.
+    // Of the validator that is whether there is one, which lies at its end.
+    std::optional<PairValidator> validator_;
     const ObjectStore& objects_;
     const FlushChanges& changes_;
     PacketStream& packets_;
     ByObject<SendingRepState> pairs_;
     std::uint32_t tracked_count_ = 0;        // of tracked_
     mutable bool may_have_pending_ = false;  // else there are none
-    bool is_validating_ = false;             // validator_.has_value(), which lies further away
     RegularPairs regular_;
     PairConditions conditions_;
     MemoryResource* resource_;  // of what scales with pairs
@@ -313,7 +314,6 @@ class ConnectionPairs {
     PairExtras extras_;
     FlatMap<ObjectIndex, DeltaStates> deltas_;  // by object index
     PairVisibility dormancy_;
-    std::optional<PairValidator> validator_;
 };
 
 }  // namespace replayout

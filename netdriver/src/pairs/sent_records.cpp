@@ -21,9 +21,9 @@ OwedVersions SentRecords::sending_position_of(ObjectIndex index) {
     return position;
 }
 
-void SentRecords::restart_arrays(PairRef ref, OwedVersions& position) {
+void SentRecords::restart_arrays(PairRef ref, OwedVersions& position, ChangeMask& owed) {
     const ChangelistState& state = ref.state();
-    if (!state.must_restart_arrays(position, context_.scratch.owed)) {
+    if (!state.must_restart_arrays(position, owed)) {
         return;
     }
     state.for_each_restarted(pairs_[ref.index].sent_version, [&](const LostPart& part) {
@@ -32,7 +32,7 @@ void SentRecords::restart_arrays(PairRef ref, OwedVersions& position) {
     });
     pairs_.extra_of(ref.index).restart_version = state.version();
     position = sending_position_of(ref.index);
-    pairs_.collect_owed(ref, position, context_.scratch.owed);
+    pairs_.collect_owed(ref, position, owed);
 }
 
 TakenOfPair SentRecords::take_owed(PairRef ref, const OwedVersions& position) {
@@ -57,17 +57,18 @@ void SentRecords::skip(PairRef ref) {
     pairs_.pending().clear(ref.index);
 }
 
-void SentRecords::add_records_of_all(const TakenOfPair& taken, bool is_complete) {
+void SentRecords::add_records_of_all(const TakenOfPair& taken, const SentBlock& block,
+                                     bool is_complete) {
     carried_parts_.clear();
     collect_carried(taken.position, pairs_[taken.pair.index].sent_version, RepRange(),
                     carried_parts_,
                     taken.pair.state().keeps_versions_apart(taken.position.lost.after,
                                                             taken.position.restart_version));
-    add_records(taken, {carried_parts_.data(), carried_parts_.size()}, is_complete);
+    add_records(taken, carried_parts_, block, is_complete);
 }
 
 void SentRecords::add_records(const TakenOfPair& taken, std::span<const LostPart> carried,
-                              bool is_complete) {
+                              const SentBlock& block, bool is_complete) {
     const ObjectIndex index = taken.pair.index;
     pairs_.edit(index).send_part();
     const RepLayout& layout = taken.pair.layout();
@@ -84,7 +85,7 @@ void SentRecords::add_records(const TakenOfPair& taken, std::span<const LostPart
         complete->sent(taken.versions, is_complete);
     }
     if (DeltaStates* deltas = pairs_.deltas_of(taken.pair)) {
-        deltas->block_sent(context_.scratch.deltas);
+        deltas->block_sent(block.deltas());
     }
 }
 

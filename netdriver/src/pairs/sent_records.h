@@ -32,14 +32,13 @@ struct TakenOfPair : TakenOwed {
 
 class SentRecords {
   public:
-    /// What was just written stands in the scratch of `context`.
     SentRecords(ConnectionPairs& pairs, WaitingValues& values, PacketStream& packets,
                 SendContext& context, MemoryMeters& memory);
 
     /// The position of a pair that is about to be sent: what it lends stays until the next one.
     [[nodiscard]] OwedVersions sending_position_of(ObjectIndex index);
-    /// Keyed arrays begin anew where they must, by what SendScratch::owed says.
-    void restart_arrays(PairRef ref, OwedVersions& position);
+    /// Keyed arrays in `owed` begin anew where they must: updates `position` and `owed` to that.
+    void restart_arrays(PairRef ref, OwedVersions& position, ChangeMask& owed);
     /// Everything that is owed goes out now, in one block or in parts.
     [[nodiscard]] TakenOfPair take_owed(PairRef ref, const OwedVersions& position);
     /// Nothing is sent of what the pair owes.
@@ -48,10 +47,11 @@ class SentRecords {
     // Behind a block that was written
 
     /// It has all that was taken. `is_complete`: with everything since complete_version().
-    void add_records_of_all(const TakenOfPair& taken, bool is_complete = false);
+    void add_records_of_all(const TakenOfPair& taken, const SentBlock& block,
+                            bool is_complete = false);
     /// It has `carried` of what was taken.
     void add_records(const TakenOfPair& taken, std::span<const LostPart> carried,
-                     bool is_complete = false);
+                     const SentBlock& block, bool is_complete = false);
 
     /// What is left of what was taken, from `cursor` on or all of `range`, is not sent after all.
     void return_unsent_from(const TakenOfPair& taken, const RepCursor& cursor);

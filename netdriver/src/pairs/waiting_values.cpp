@@ -137,40 +137,35 @@ bool WaitingValues::is_paused(ObjectIndex index, RepHandle handle) const {
     return extra != nullptr && extra->paused.contains(handle);
 }
 
-void WaitingValues::note_sent(PairRef ref, const RepRange& handles, const OwedVersions& position) {
-    const SendScratch& scratch = context_.scratch;
+void WaitingValues::note_sent(PairRef ref, const ChangeMask& owed, const RepRange& handles,
+                              const OwedVersions& position, const BlockFindings& findings) {
     const RepLayout& layout = ref.layout();
     // What a value waits for is said anew each time it is sent; of an array, only what is sent of
     // it.
     const auto is_outdated = [&](const UnmappedValues::Entry& entry) {
-        return handles.contains(entry.handle) && scratch.owed.test(entry.handle.value - 1) &&
+        return handles.contains(entry.handle) && owed.test(entry.handle.value - 1) &&
                !is_array(layout, entry.handle);
     };
     unmapped_.take_of(ref.index, is_outdated, [](const UnmappedValues::Entry&) {});
     if (DeltaStates* deltas = pairs_.deltas_of(ref)) {
-        deltas->note_unchanged(scratch.unchanged);
+        deltas->note_unchanged(findings.unchanged);
     }
-    for (const UnmappedValue& value : scratch.unmapped) {
+    for (const UnmappedValue& value : findings.unmapped) {
         unmapped_.add({value.guid, ref.index, value.handle});
     }
-    note_put_off(ref.index, handles);
-    note_left_out(ref, scratch.left_out, position);
-}
-
-void WaitingValues::note_put_off(ObjectIndex index, const RepRange& handles) {
-    const SendScratch& scratch = context_.scratch;
-    const Vector<RepHandle>& values = scratch.put_off;
+    const Vector<RepHandle>& put_off = findings.put_off;
     if (!put_off_.is_empty()) {
-        put_off_.take_of(index, [&](RepHandle handle) {
-            return handles.contains(handle) && scratch.owed.test(handle.value - 1) &&
-                   std::find(values.begin(), values.end(), handle) == values.end();
+        put_off_.take_of(ref.index, [&](RepHandle handle) {
+            return handles.contains(handle) && owed.test(handle.value - 1) &&
+                   std::find(put_off.begin(), put_off.end(), handle) == put_off.end();
         });
     }
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        if (i == 0 || values[i] != values[i - 1]) {  // else another element of the same array
-            put_off_.add(index, values[i]);
+    for (std::size_t i = 0; i < put_off.size(); ++i) {
+        if (i == 0 || put_off[i] != put_off[i - 1]) {  // else another element of the same array
+            put_off_.add(ref.index, put_off[i]);
         }
     }
+    note_left_out(ref, findings.left_out, position);
 }
 
 void WaitingValues::owe_put_off() {

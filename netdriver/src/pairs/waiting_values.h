@@ -29,19 +29,19 @@ namespace replayout {
 
 class WaitingValues final : public ReceiverIds {
   public:
-    /// What was just written stands in the scratch of `context`.
     WaitingValues(const ObjectStore& objects, ConnectionPairs& pairs, SendContext& context,
                   MemoryMeters& memory);
 
     /// The client has what it acknowledged the open of.
     [[nodiscard]] bool is_mapped(NetGUID guid) const override;
 
-    /// The values of `handles` were sent to a receiver at `position`: notes which of them are not
-    /// fully mapped or left out.
-    void note_sent(PairRef ref, const RepRange& handles, const OwedVersions& position);
+    /// The values of `owed` within `handles` were sent to a receiver at `position`: notes which of
+    /// them are not fully mapped or left out.
+    void note_sent(PairRef ref, const ChangeMask& owed, const RepRange& handles,
+                   const OwedVersions& position, const BlockFindings& findings);
     void note_left_out(PairRef ref, std::span<const RepHandle> handles,
                        const OwedVersions& position);
-    /// What was left out goes with what is owed of the same values. Uses SendScratch::owed.
+    /// What was left out goes with what is owed of the same values. Overwrites SendScratch::owed.
     void owe_left_out(PairRef ref);
 
     /// Objects with a paused value for which there was no room.
@@ -92,7 +92,6 @@ class WaitingValues final : public ReceiverIds {
 
   private:
     [[nodiscard]] bool is_paused(ObjectIndex index, RepHandle handle) const;
-    void note_put_off(ObjectIndex index, const RepRange& handles);
     void owe_waiting(ObjectIndex index);
     void end_turn(ObjectIndex index) noexcept;
     /// What happened to the value meanwhile is owed.

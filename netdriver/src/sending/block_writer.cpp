@@ -38,43 +38,41 @@ SendResult BlockWriter::write_payload(PairRef ref, const SharedPayload& payload)
     if (PairValidator* validator = parts_.pairs.validator()) {
         validator->block_sent(ref.index, block);
     }
-    count_reuse(block, payload.property_count);
-    count_block(block.size(), std::nullopt, parts_.context);
+    count_copied_block(block, payload.property_count, parts_.context);
     return SendResult::Whole;
 }
 
-SendResult BlockWriter::write_whole(PairRef ref, const OwedVersions& position) {
+SentBlock BlockWriter::write_whole(PairRef ref, const OwedVersions& position,
+                                   const ChangeMask& owed) {
     BlockFrame frame = begin_block(ref.index, false);
     if (frame.packet.overflowed()) {
-        return SendResult::DoesNotFit;
+        return SentBlock(SendResult::DoesNotFit);
     }
     const ScopedValue steps(parts_.context.array_steps_left,
                             parts_.packets.builder().array_steps_left());
-    const SendResult result = send_properties(ref.state(), position, parts_.context.scratch.owed,
-                                              frame.body, parts_.context);
-    if (result != SendResult::DoesNotFit) {
-        parts_.values.note_sent(ref, RepRange(), position);
+    const SentBlock block =
+        send_properties(ref.state(), position, owed, frame.body, parts_.context);
+    if (block != SendResult::DoesNotFit) {
+        parts_.values.note_sent(ref, owed, RepRange(), position, *block.findings);
     }
-    if (result != SendResult::Whole) {
-        return result;
+    if (block == SendResult::Whole) {
+        const auto bytes = frame.body.bytes().subspan(frame.body_offset_bytes);
+        end_block(frame, block, note_whole(ref, position, block, bytes));
     }
-    const BlockMiss miss = miss_of(ref, position);
-    keep_payload(ref, position, frame.body.bytes().subspan(frame.body_offset_bytes));
-    end_block(frame, false, miss);
-    return SendResult::Whole;
+    return block;
 }
 
-SendResult BlockWriter::write_part(PairRef ref, const OwedVersions& position, RepCursor& cursor,
-                                   RepRange& range) {
+SentBlock BlockWriter::write_part(PairRef ref, const OwedVersions& position, const ChangeMask& owed,
+                                  RepCursor& cursor, RepRange& range) {
     BlockFrame frame = begin_block(ref.index, true);
     REPLAYOUT_ASSERT(!frame.packet.overflowed());
-    const SendResult result = send_part(ref.state(), position, parts_.context.scratch.owed, cursor,
-                                        range, frame.body, parts_.context);
-    if (result == SendResult::Whole || result == SendResult::Part) {
-        end_block(frame, result == SendResult::Part, BlockMiss::TooLarge);
+    const SentBlock part =
+        send_part(ref.state(), position, owed, cursor, range, frame.body, parts_.context);
+    if (part == SendResult::Whole || part == SendResult::Part) {
+        end_block(frame, part, BlockMiss::TooLarge);
     }
-    parts_.values.note_sent(ref, range, position);
-    return result;
+    parts_.values.note_sent(ref, owed, range, position, *part.findings);
+    return part;
 }
 
 BlockWriter::RegularBlock BlockWriter::regular_block(PairRef ref, const OwedVersions& position) {
@@ -92,37 +90,37 @@ BlockWriter::RegularBlock BlockWriter::regular_block(PairRef ref, const OwedVers
         }
         return {{payload->bytes.data(), payload->bytes.size()}, payload->property_count, {}};
     }
+    ChangeMask& owed = parts_.context.scratch.owed;
     if (state.layout().conditions().is_trivial() && !state.layout().has_atomic_groups()) {
-        state.collect_newest(
-            parts_.context.scratch.owed);  // as for the bundle: such a pair lost nothing
+        state.collect_newest(owed);  // as for the bundle: such a pair lost nothing
     } else {
-        parts_.pairs.collect_owed(ref, position, parts_.context.scratch.owed);
+        parts_.pairs.collect_owed(ref, position, owed);
     }
-    if (state.must_restart_arrays(position, parts_.context.scratch.owed)) {
+    if (state.must_restart_arrays(position, owed)) {
         return {};
     }
     BitWriter body(body_.first(bytes_max));
     const ScopedValue not_sent(parts_.context.is_counting_sent, false);  // see count_regular()
-    const SendResult result =
-        send_properties(state, position, parts_.context.scratch.owed, body, parts_.context);
-    if (result != SendResult::Whole || !parts_.context.scratch.left_out.empty() ||
-        !is_bundled(body.byte_count(), parts_.context.scratch.array_steps)) {
+    const SentBlock block = send_properties(state, position, owed, body, parts_.context);
+    if (block != SendResult::Whole || !block.findings->left_out.empty() ||
+        !is_bundled(body.byte_count(), block.array_steps)) {
         return {};
     }
-    const BlockMiss miss = miss_of(ref, position);
-    keep_payload(ref, position, body.bytes());
-    return {body.bytes(), parts_.context.scratch.owed.count(), miss};
+    return {body.bytes(), block.property_count, note_whole(ref, position, block, body.bytes()),
+            block.findings};
 }
 
 void BlockWriter::count_regular(ObjectIndex index, const RegularBlock& block) {
     if (PairValidator* validator = parts_.pairs.validator()) {
         validator->block_sent(index, block.bytes);
     }
-    if (block.miss) {
-        parts_.context.counters.properties_sent += block.property_count;
-        count_sent_values(parts_.context.scratch.owed, parts_.context);
-    } else {
-        count_reuse(block.bytes, block.property_count);
+    if (!block.miss) {
+        count_copied_block(block.bytes, block.property_count, parts_.context);
+        return;
+    }
+    parts_.context.counters.properties_sent += block.property_count;
+    if (block.findings != nullptr) {
+        count_sent_values(block.findings->values, parts_.context);
     }
     count_block(block.bytes.size(), block.miss, parts_.context);
 }
@@ -163,21 +161,21 @@ BlockWriter::BlockFrame BlockWriter::begin_block(ObjectIndex index, bool is_part
     return {channel, packet, BitWriter(body_.first(body_bytes)), 0, true};
 }
 
-void BlockWriter::end_block(BlockFrame& frame, bool more_parts_follow, BlockMiss miss) {
-    const auto block = frame.body.bytes().subspan(frame.body_offset_bytes);
+void BlockWriter::end_block(BlockFrame& frame, const SentBlock& block, BlockMiss miss) {
+    const auto bytes = frame.body.bytes().subspan(frame.body_offset_bytes);
     if (PairValidator* validator = parts_.pairs.validator()) {
-        validator->block_sent(slot_of(frame.channel), block);
+        validator->block_sent(slot_of(frame.channel), bytes);
     }
     if (frame.has_length) {
-        frame.packet.write_packed_uint(block_length_word(block.size(), more_parts_follow));
+        frame.packet.write_packed_uint(block_length_word(bytes.size(), block == SendResult::Part));
         frame.packet.write_bytes(frame.body.bytes());
     } else {
         frame.packet = frame.body;
     }
     parts_.packets.builder().end_block(frame.packet, frame.channel);
     parts_.packets.opens().followed(slot_of(frame.channel));
-    parts_.packets.builder().spend_array_steps(parts_.context.scratch.array_steps);
-    count_block(block.size(), miss, parts_.context);
+    parts_.packets.builder().spend_array_steps(block.array_steps);
+    count_block(bytes.size(), miss, parts_.context);
 }
 
 bool BlockWriter::may_share_payload(PairRef ref, const OwedVersions& position) const {
@@ -197,36 +195,18 @@ SharedSerialization::PayloadKey BlockWriter::payload_key(PairRef ref,
                                            : parts_.pairs.passing_of(ref.index));
 }
 
-void BlockWriter::keep_payload(PairRef ref, const OwedVersions& position,
-                               std::span<const std::byte> block) {
-    if (!parts_.context.scratch.left_out.empty() || !may_share_payload(ref, position)) {
-        return;
-    }
-    ref.state().shared().keep_payload(payload_key(ref, position),
-                                      parts_.context.scratch.owed.count(), block,
-                                      parts_.context.scratch.array_steps);
-    ++parts_.context.counters.payloads_built;
-    if (parts_.context.type_counters != nullptr) {
-        ++parts_.context.type_counters->payloads_built;
-    }
-}
-
-BlockMiss BlockWriter::miss_of(PairRef ref, const OwedVersions& position) const {
-    const ChangelistState& state = ref.state();
+BlockMiss BlockWriter::note_whole(PairRef ref, const OwedVersions& position, const SentBlock& block,
+                                  std::span<const std::byte> bytes) {
+    ChangelistState& state = ref.state();
     const PairExtra* extra = parts_.pairs.find_extra(ref.index);
-    return block_miss_of(state, position, parts_.context.scratch,
-                         extra != nullptr && !extra->paused.is_empty(),
-                         ref.object.bundled_version() == state.version());
-}
-
-void BlockWriter::count_reuse(std::span<const std::byte> block, std::uint32_t property_count) {
-    ReplicationCounters& counters = parts_.context.counters;
-    counters.values_reused += property_count;
-    counters.properties_sent += property_count;
-    ++counters.payloads_reused;
-    if (parts_.context.type_counters != nullptr) {
-        parts_.context.type_counters->count_payload_reuse(block, parts_.context.scratch.part);
+    const bool has_left_out = !block.findings->left_out.empty();
+    const BlockMiss miss =
+        block_miss_of(state, position, has_left_out, extra != nullptr && !extra->paused.is_empty(),
+                      ref.object.bundled_version() == state.version());
+    if (!has_left_out && may_share_payload(ref, position)) {
+        keep_payload(state.shared(), payload_key(ref, position), block, bytes, parts_.context);
     }
+    return miss;
 }
 
 }  // namespace replayout

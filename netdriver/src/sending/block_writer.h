@@ -38,17 +38,19 @@ class BlockWriter {
     // Each returns DoesNotFit if the open packet has no room.
 
     [[nodiscard]] SendResult write_payload(PairRef ref, const SharedPayload& payload);
-    /// Writes all that SendScratch::owed says, and keeps it for other connections.
-    [[nodiscard]] SendResult write_whole(PairRef ref, const OwedVersions& position);
+    /// Writes all of `owed`, and keeps it for other connections.
+    [[nodiscard]] SentBlock write_whole(PairRef ref, const OwedVersions& position,
+                                        const ChangeMask& owed);
     /// As send_part().
-    [[nodiscard]] SendResult write_part(PairRef ref, const OwedVersions& position,
-                                        RepCursor& cursor, RepRange& range);
+    [[nodiscard]] SentBlock write_part(PairRef ref, const OwedVersions& position,
+                                       const ChangeMask& owed, RepCursor& cursor, RepRange& range);
 
     /// What a regular pair is owed.
     struct RegularBlock {
         std::span<const std::byte> bytes;  ///< empty: the object must go its own way
         std::uint32_t property_count = 0;
-        std::optional<BlockMiss> miss;  ///< nothing: it is a copy
+        std::optional<BlockMiss> miss;            ///< nothing: it is a copy
+        const BlockFindings* findings = nullptr;  ///< null: it is a copy, or of plain values
     };
     /// Returns the block for a pair at `position`. It fits into an empty packet, and is valid until
     /// the next call and while the caller holds the object's lock (ObjectStore::lock).
@@ -67,16 +69,15 @@ class BlockWriter {
     };
 
     [[nodiscard]] BlockFrame begin_block(ObjectIndex index, bool is_part);
-    void end_block(BlockFrame& frame, bool more_parts_follow, BlockMiss miss);
+    void end_block(BlockFrame& frame, const SentBlock& block, BlockMiss miss);
     /// The block of this pair is what its position and its conditions say, for all who share them.
     [[nodiscard]] bool may_share_payload(PairRef ref, const OwedVersions& position) const;
     [[nodiscard]] SharedSerialization::PayloadKey payload_key(PairRef ref,
                                                               const OwedVersions& position) const;
-    /// A block was written with all that is owed: others may be sent the same.
-    void keep_payload(PairRef ref, const OwedVersions& position, std::span<const std::byte> block);
-    /// Why a whole block was written, in which values may have been left out. Before it is kept.
-    [[nodiscard]] BlockMiss miss_of(PairRef ref, const OwedVersions& position) const;
-    void count_reuse(std::span<const std::byte> block, std::uint32_t property_count);
+    /// A block was written with all that is owed: keeps it for others that may be sent the same.
+    /// Returns why it had to be written.
+    [[nodiscard]] BlockMiss note_whole(PairRef ref, const OwedVersions& position,
+                                       const SentBlock& block, std::span<const std::byte> bytes);
     /// A block of that length may be in a bundle, see BundleBuilder::array_steps_per_byte().
     [[nodiscard]] bool is_bundled(std::size_t body_bytes, std::size_t array_steps) const noexcept;
     /// regular_block() of most blocks where nothing is shared (PlainBlock). Without bytes: it is

@@ -330,8 +330,9 @@ void CallSender::keep_opens_of(const OutgoingCall& call) {
 bool CallSender::collect_block(ObjectIndex index, Version complete, std::size_t& bytes) {
     const PairRef ref = parts_.pairs.ref(index);
     const OwedVersions position = parts_.pairs.position_since(ref, complete);
-    parts_.pairs.collect_owed(ref, position, parts_.context.scratch.owed);
-    if (!parts_.context.scratch.owed.any()) {
+    ChangeMask& owed = parts_.context.scratch.owed;
+    parts_.pairs.collect_owed(ref, position, owed);
+    if (!owed.any()) {
         return true;  // nothing that this connection may see
     }
     count_type_of(ref.object, settings_.type_counters, parts_.context);
@@ -343,17 +344,16 @@ bool CallSender::collect_block(ObjectIndex index, Version complete, std::size_t&
                             SendContext::array_steps_in_packet - call_array_steps());
     const ScopedValue not_sent(parts_.context.is_counting_sent,
                                false);  // the call may wait after all
-    const SendResult result =
-        send_properties(ref.state(), position, parts_.context.scratch.owed, writer, parts_.context);
-    if (result == SendResult::DoesNotFit) {
+    const SentBlock block = send_properties(ref.state(), position, owed, writer, parts_.context);
+    if (block == SendResult::DoesNotFit) {
         return false;
     }
-    parts_.values.note_sent(ref, RepRange(), position);
-    if (result == SendResult::Whole) {
+    parts_.values.note_sent(ref, owed, RepRange(), position, *block.findings);
+    if (block == SendResult::Whole) {
         BlockValues values(scratch_.call_blocks.get_allocator().resource());
-        values.take(parts_.context);
-        scratch_.call_blocks.push_back({index, offset, writer.byte_count(),
-                                        parts_.context.scratch.array_steps, std::move(values)});
+        values.take(block);
+        scratch_.call_blocks.push_back(
+            {index, offset, writer.byte_count(), block, std::move(values)});
         bytes += writer.byte_count() + PacketBuilder::block_head_bytes_max;
     }
     return true;
@@ -430,7 +430,8 @@ bool CallSender::collect_hidden_block(ObjectIndex index, std::size_t& bytes) {
         return false;
     }
     std::copy_n(state->block.data(), state->block.size(), scratch_.body.data() + offset);
-    scratch_.call_blocks.push_back({index, offset, size, state->array_steps, state->values});
+    scratch_.call_blocks.push_back(
+        {index, offset, size, SentBlock(SendResult::Whole, 0, state->array_steps), state->values});
     bytes = bytes_with;
     return true;
 }
@@ -438,7 +439,7 @@ bool CallSender::collect_hidden_block(ObjectIndex index, std::size_t& bytes) {
 std::size_t CallSender::call_array_steps() const noexcept {
     std::size_t steps = 0;
     for (const CallBlock& block : scratch_.call_blocks) {
-        steps += block.array_steps;
+        steps += block.sent.array_steps;
     }
     return steps;
 }
@@ -463,7 +464,7 @@ void CallSender::write_call_blocks() {
             channel_of(block.index), block_has_length(parts_.pairs[block.index]), bytes);
         REPLAYOUT_ASSERT(is_added);
         (void)is_added;
-        parts_.packets.builder().spend_array_steps(block.array_steps);
+        parts_.packets.builder().spend_array_steps(block.sent.array_steps);
         const bool is_hidden = parts_.pairs.dormancy().frozen.test(block.index);
         if (PairValidator* validator = parts_.pairs.validator();
             validator != nullptr && !is_hidden) {
@@ -481,7 +482,7 @@ void CallSender::write_call_blocks() {
                                                             parts_.pairs.passing_of(block.index));
         parts_.records.add_records_of_all(
             parts_.records.take_owed(ref, parts_.records.sending_position_of(block.index)),
-            is_complete);
+            block.sent, is_complete);
         parts_.pairs.find_extra(block.index)->ahead.overtaken();
         parts_.pairs.pending().clear(block.index);
     }

@@ -79,7 +79,7 @@ class CallSender {
         ObjectIndex index{};
         std::size_t offset = 0;
         std::size_t size = 0;
-        std::size_t array_steps = 0;
+        SentBlock sent;  // its findings are those of the last block that was collected
         BlockValues values;
     };
 

@@ -15,20 +15,21 @@ LargeValueSender::LargeValueSender(const PropertyParts& parts, const NetConfig& 
                                    MemoryResource* resource)
     : parts_(parts), config_(config), resource_(resource) {}
 
-LargeValue LargeValueSender::send(PairRef ref, const OwedVersions& position,
+LargeValue LargeValueSender::send(PairRef ref, const OwedVersions& position, const ChangeMask& owed,
                                   const RepRange& handles, bool is_initial) {
     const PairExtra* const extra = parts_.pairs.find_extra(ref.index);
     if (extra != nullptr && !extra->ahead.may_begin_values()) {
         return LargeValue::Owed;  // others that wait keep their turn, which ends with the round
     }
-    return send_reliably(ref, position, handles, is_initial);
+    return send_reliably(ref, position, owed, handles, is_initial);
 }
 
 LargeValue LargeValueSender::send_reliably(PairRef ref, const OwedVersions& position,
-                                           const RepRange& handles, bool is_initial) {
+                                           const ChangeMask& owed, const RepRange& handles,
+                                           bool is_initial) {
     ChangelistState& state = ref.state();
-    const ChangeMask only = owed_within(ref, handles);
-    const std::size_t byte_count = measure_block(state, position, only, parts_.context);
+    const ChangeMask only = owed_within(owed, handles);
+    const std::size_t byte_count = measure_block(state, position, only, parts_.context).byte_count;
     if (byte_count > config_.bunch_bytes_max) {
         leave_out_over_limit(ref, only, position);
         return LargeValue::Sent;
@@ -42,17 +43,17 @@ LargeValue LargeValueSender::send_reliably(PairRef ref, const OwedVersions& posi
         return LargeValue::Waiting;
     }
     Vector<std::byte> payload(byte_count, Allocator<std::byte>(resource_));
-    const SendResult result = encode(ref, position, only, payload);
-    if (result == SendResult::DoesNotFit) {
+    const SentBlock block = encode(ref, position, only, payload);
+    if (block == SendResult::DoesNotFit) {
         leave_out_over_limit(ref, only, position);
         return LargeValue::Sent;
     }
-    parts_.values.note_sent(ref, handles, position);
-    if (result == SendResult::Nothing) {
+    parts_.values.note_sent(ref, only, handles, position, *block.findings);
+    if (block == SendResult::Nothing) {
         return LargeValue::Sent;  // left out
     }
     if (DeltaStates* deltas = parts_.pairs.deltas_of(ref)) {
-        deltas->value_sent(parts_.context.scratch.deltas);
+        deltas->value_sent(block.deltas());
     }
     const std::uint32_t count = queue(ref.index, handles, payload);
     PairExtra& extra = parts_.pairs.extra_of(ref.index);
@@ -80,22 +81,22 @@ bool LargeValueSender::takes_turn(ObjectIndex index, std::size_t byte_count) {
     return true;
 }
 
-SendResult LargeValueSender::encode(PairRef ref, const OwedVersions& position,
-                                    const ChangeMask& handles, Vector<std::byte>& payload) {
+SentBlock LargeValueSender::encode(PairRef ref, const OwedVersions& position,
+                                   const ChangeMask& handles, Vector<std::byte>& payload) {
     // A message earns its own.
     const ScopedValue steps(parts_.context.array_steps_left,
                             std::numeric_limits<std::size_t>::max());
     while (true) {
         BitWriter writer({payload.data(), payload.size()});
-        const SendResult result =
+        const SentBlock block =
             send_properties(ref.state(), position, handles, writer, parts_.context);
-        if (result != SendResult::DoesNotFit) {
+        if (block != SendResult::DoesNotFit) {
             payload.resize(writer.byte_count());
-            return result;
+            return block;
         }
         // A net_serialize fails, which takes no room in the end, and some until it does.
         if (payload.size() > std::size_t{2} * config_.bunch_bytes_max) {
-            return result;
+            return block;
         }
         payload.resize(2 * payload.size() + 64);
     }
@@ -115,8 +116,9 @@ std::uint32_t LargeValueSender::queue(ObjectIndex index, const RepRange& handles
 }
 
 std::size_t LargeValueSender::bytes_of(PairRef ref, const OwedVersions& position,
-                                       const RepRange& handles) const {
-    return measure_block(ref.state(), position, owed_within(ref, handles), parts_.context);
+                                       const ChangeMask& owed, const RepRange& handles) const {
+    return measure_block(ref.state(), position, owed_within(owed, handles), parts_.context)
+        .byte_count;
 }
 
 void LargeValueSender::leave_out_over_limit(PairRef ref, const ChangeMask& handles,
@@ -156,10 +158,9 @@ void LargeValueSender::take_back_hidden(ObjectIndex index) {
     });
 }
 
-ChangeMask LargeValueSender::owed_within(PairRef ref, const RepRange& handles) const {
-    const ChangeMask& owed = parts_.context.scratch.owed;
+ChangeMask LargeValueSender::owed_within(const ChangeMask& owed, const RepRange& handles) const {
     ChangeMask only(resource_);
-    only.reset(ref.layout().handle_count());
+    only.reset(owed.bit_count());
     for (std::uint32_t handle = handles.handle_begin; handle < handles.handle_end; ++handle) {
         if (owed.test(handle - 1)) {
             only.set(handle - 1);

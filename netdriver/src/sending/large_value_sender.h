@@ -33,29 +33,30 @@ class LargeValueSender {
     /// `config` outlives this.
     LargeValueSender(const PropertyParts& parts, const NetConfig& config, MemoryResource* resource);
 
-    /// Sends what is owed (SendScratch::owed) of `handles`, unless a call waits for the object.
+    /// Sends what of `owed` lies within `handles`, unless a call waits for the object.
     /// `is_initial`: with all that is sent only at first.
-    [[nodiscard]] LargeValue send(PairRef ref, const OwedVersions& position,
+    [[nodiscard]] LargeValue send(PairRef ref, const OwedVersions& position, const ChangeMask& owed,
                                   const RepRange& handles, bool is_initial);
     /// The same, whatever waits for the object, and whatever the size of the values.
     [[nodiscard]] LargeValue send_reliably(PairRef ref, const OwedVersions& position,
-                                           const RepRange& handles, bool is_initial);
-    /// Returns how many bytes a block with what is owed of `handles` takes.
+                                           const ChangeMask& owed, const RepRange& handles,
+                                           bool is_initial);
+    /// Returns how many bytes a block takes with what of `owed` lies within `handles`.
     [[nodiscard]] std::size_t bytes_of(PairRef ref, const OwedVersions& position,
-                                       const RepRange& handles) const;
+                                       const ChangeMask& owed, const RepRange& handles) const;
     /// Values that are under way, and that the client may not see any more: no byte of them is sent
     /// from now on.
     void take_back_hidden(ObjectIndex index);
 
   private:
-    /// Returns the owed handles that lie within `handles`.
-    [[nodiscard]] ChangeMask owed_within(PairRef ref, const RepRange& handles) const;
+    /// Returns what of `owed` lies within `handles`.
+    [[nodiscard]] ChangeMask owed_within(const ChangeMask& owed, const RepRange& handles) const;
     /// Whether its turn has come, and there is room. If not, the value waits for both.
     [[nodiscard]] bool takes_turn(ObjectIndex index, std::size_t byte_count);
     /// Writes `handles` into `payload`, which grows as far as a message may. DoesNotFit: they are
     /// larger.
-    [[nodiscard]] SendResult encode(PairRef ref, const OwedVersions& position,
-                                    const ChangeMask& handles, Vector<std::byte>& payload);
+    [[nodiscard]] SentBlock encode(PairRef ref, const OwedVersions& position,
+                                   const ChangeMask& handles, Vector<std::byte>& payload);
     /// Queues the message. Returns how many bunches it takes.
     std::uint32_t queue(ObjectIndex index, const RepRange& handles,
                         std::span<const std::byte> message);

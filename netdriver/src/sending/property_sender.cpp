@@ -21,13 +21,14 @@ SendOutcome PropertySender::replicate_properties(ObjectIndex index) {
         parts_.pairs.pending().clear(index);
         return SendOutcome::Done;
     }
+    ChangeMask& owed = parts_.context.scratch.owed;
     // Most pairs are: what is rare costs them a look.
     const bool was_plain = is_plain(ref);
     if (was_plain) {
         const OwedVersions plain_position = position_of_plain(ref, pair);
         if (const SharedPayload* known = blocks_.find_plain_payload(ref, plain_position)) {
             if (const std::optional<SendOutcome> outcome =
-                    replicate_whole(ref, plain_position, known, true)) {
+                    replicate_whole(ref, plain_position, owed, known, true)) {
                 return *outcome;
             }
         }
@@ -43,8 +44,8 @@ SendOutcome PropertySender::replicate_properties(ObjectIndex index) {
         was_plain ? position_of_plain(ref, pair) : parts_.records.sending_position_of(index);
     const SharedPayload* payload = blocks_.find_payload(ref, position);
     if (payload == nullptr) {
-        parts_.pairs.collect_owed(ref, position, parts_.context.scratch.owed);
-        if (!parts_.context.scratch.owed.any()) {
+        parts_.pairs.collect_owed(ref, position, owed);
+        if (!owed.any()) {
             // What was lost has been sent again since, or is paused and will be owed anew, or is
             // nothing that this connection may see.
             parts_.records.skip(ref);
@@ -52,18 +53,19 @@ SendOutcome PropertySender::replicate_properties(ObjectIndex index) {
         }
     }
     if (const std::optional<SendOutcome> outcome =
-            replicate_whole(ref, position, payload, was_plain)) {
+            replicate_whole(ref, position, owed, payload, was_plain)) {
         return *outcome;
     }
     if (payload != nullptr) {
         // It fits for others, whose open is acknowledged: their blocks carry no length.
-        parts_.pairs.collect_owed(ref, position, parts_.context.scratch.owed);
+        parts_.pairs.collect_owed(ref, position, owed);
     }
-    return replicate_parts(ref, position);
+    return replicate_parts(ref, position, owed);
 }
 
 std::optional<SendOutcome> PropertySender::replicate_whole(PairRef ref,
                                                            const OwedVersions& position,
+                                                           const ChangeMask& owed,
                                                            const SharedPayload* payload,
                                                            bool is_plain_pair) {
     for (const bool is_fresh_packet : {false, true}) {
@@ -73,17 +75,17 @@ std::optional<SendOutcome> PropertySender::replicate_whole(PairRef ref,
         if (!parts_.packets.can_write()) {
             return SendOutcome::NoRoom;
         }
-        const SendResult result = payload != nullptr ? blocks_.write_payload(ref, *payload)
-                                                     : blocks_.write_whole(ref, position);
-        if (result == SendResult::Nothing) {
+        const SentBlock block = payload != nullptr ? SentBlock(blocks_.write_payload(ref, *payload))
+                                                   : blocks_.write_whole(ref, position, owed);
+        if (block == SendResult::Nothing) {
             parts_.records.skip(ref);
             return SendOutcome::Done;
         }
-        if (result == SendResult::Whole) {
+        if (block == SendResult::Whole) {
             if (is_plain_pair) {
                 record_plain(ref, position);
             } else {
-                parts_.records.add_records_of_all(parts_.records.take_owed(ref, position));
+                parts_.records.add_records_of_all(parts_.records.take_owed(ref, position), block);
             }
             parts_.pairs.pending().clear(ref.index);
             return SendOutcome::Done;
@@ -115,18 +117,17 @@ void PropertySender::record_plain(PairRef ref, const OwedVersions& position) {
         {ref.index, was_initial, false, false, {hull(sent, position.lost), RepRange()}});
 }
 
-SendOutcome PropertySender::replicate_parts(PairRef ref, OwedVersions position) {
-    parts_.records.restart_arrays(ref, position);
+SendOutcome PropertySender::replicate_parts(PairRef ref, OwedVersions position, ChangeMask& owed) {
+    parts_.records.restart_arrays(ref, position, owed);
     const bool was_ordered = parts_.pairs.ordered().test(ref.index);  // what is owed anew has none
-    const RepCursor begin = take_rest(ref);
+    const RepCursor begin = take_rest(ref, owed);
     const TakenOfPair taken = parts_.records.take_owed(ref, position);
     parts_.pairs.pending().clear(ref.index);
     parts_.records.return_unsent_before(taken, begin);
     RepCursor cursor = begin;
-    SendResult result = SendResult::Part;
-    while (result != SendResult::Whole && result != SendResult::Nothing) {
-        const std::uint32_t next = parts_.context.scratch.owed.next(cursor.handle.value - 1);
-        if (cursor.element == 0 && next == parts_.context.scratch.owed.bit_count()) {
+    SentBlock part(SendResult::Part);
+    while (part != SendResult::Whole && part != SendResult::Nothing) {
+        if (cursor.element == 0 && owed.next(cursor.handle.value - 1) == owed.bit_count()) {
             break;  // the last value was too large and went its own way
         }
         if (!parts_.packets.can_write()) {
@@ -134,12 +135,13 @@ SendOutcome PropertySender::replicate_parts(PairRef ref, OwedVersions position) 
             return SendOutcome::NoRoom;
         }
         RepRange range{1, 1};  // of Nothing
-        result = blocks_.write_part(ref, position, cursor, range);
-        if (result == SendResult::Nothing) {
+        part = blocks_.write_part(ref, position, owed, cursor, range);
+        if (part == SendResult::Nothing) {
             break;
         }
-        if (result == SendResult::ValueTooLarge) {
-            const LargeValue outcome = large_values_.send(ref, position, range, taken.is_initial);
+        if (part == SendResult::ValueTooLarge) {
+            const LargeValue outcome =
+                large_values_.send(ref, position, owed, range, taken.is_initial);
             if (outcome == LargeValue::Owed) {
                 parts_.records.return_unsent(taken, range);
             } else if (outcome == LargeValue::Waiting) {
@@ -147,8 +149,8 @@ SendOutcome PropertySender::replicate_parts(PairRef ref, OwedVersions position) 
             }
             continue;
         }
-        parts_.records.add_records(taken, parts_.context.scratch.carried);
-        if (result == SendResult::Part) {
+        parts_.records.add_records(taken, part.findings->carried, part);
+        if (part == SendResult::Part) {
             parts_.packets.flush_full();
         }
     }
@@ -157,13 +159,12 @@ SendOutcome PropertySender::replicate_parts(PairRef ref, OwedVersions position) 
 
 // If all of an object changes in each tick and a flush has room for a part of it, the values after
 // that part would never be sent if each flush began with the first value.
-RepCursor PropertySender::take_rest(PairRef ref) {
+RepCursor PropertySender::take_rest(PairRef ref, const ChangeMask& owed) {
     PairExtra* const extra = parts_.pairs.find_extra(ref.index);
     if (extra == nullptr) {
         return {};
     }
     RepCursor begin = std::exchange(extra->rest, RepCursor());
-    const ChangeMask& owed = parts_.context.scratch.owed;
     const std::uint32_t bit = owed.next(begin.handle.value - 1);
     if (bit == owed.bit_count()) {
         return {};  // it was sent some other way

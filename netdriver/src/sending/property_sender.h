@@ -51,15 +51,16 @@ class PropertySender {
     [[nodiscard]] OwedVersions position_of_plain(PairRef ref, const SendingRepState& pair) const;
     /// A block was written with all that is owed.
     void record_plain(PairRef ref, const OwedVersions& position);
-    /// Sends all that is owed in one block, that of `payload` if there is one. Nothing: it does not
-    /// fit into a packet.
+    /// Sends all that is owed in one block, that of `payload` or, if there is none, one of `owed`.
+    /// Nothing: it does not fit into a packet.
     [[nodiscard]] std::optional<SendOutcome> replicate_whole(PairRef ref,
                                                              const OwedVersions& position,
+                                                             const ChangeMask& owed,
                                                              const SharedPayload* payload,
                                                              bool is_plain_pair);
-    [[nodiscard]] SendOutcome replicate_parts(PairRef ref, OwedVersions position);
-    /// Where the next parts begin: at the first one that found no room the last time.
-    [[nodiscard]] RepCursor take_rest(PairRef ref);
+    [[nodiscard]] SendOutcome replicate_parts(PairRef ref, OwedVersions position, ChangeMask& owed);
+    /// Where the next parts of `owed` begin: at the first one that found no room the last time.
+    [[nodiscard]] RepCursor take_rest(PairRef ref, const ChangeMask& owed);
     /// The parts from `rest` on found no room. `was_ordered`: a SendOrder had the object before
     /// anything of it was owed anew (ConnectionPairs::ordered()).
     void keep_rest(const TakenOfPair& taken, const RepCursor& begin, const RepCursor& rest,

@@ -24,8 +24,9 @@ std::optional<SendOutcome> StateAheadSender::replicate(PairRef ref) {
 SendOutcome StateAheadSender::send(PairRef ref) {
     parts_.values.owe_left_out(ref);
     OwedVersions position = parts_.records.sending_position_of(ref.index);
-    parts_.pairs.collect_owed(ref, position, parts_.context.scratch.owed);
-    parts_.records.restart_arrays(ref, position);
+    ChangeMask& owed = parts_.context.scratch.owed;
+    parts_.pairs.collect_owed(ref, position, owed);
+    parts_.records.restart_arrays(ref, position, owed);
     const Version version = ref.state().version();
     const TakenOfPair taken = parts_.records.take_owed(ref, position);
     parts_.pairs.pending().clear(ref.index);
@@ -33,10 +34,10 @@ SendOutcome StateAheadSender::send(PairRef ref) {
     parts_.records.return_unsent_before(taken, {RepHandle{next}, 0});
     bool is_all = false;
     while (!is_all) {
-        const RepRange handles = next_message(ref, position, next);
+        const RepRange handles = next_message(ref, position, owed, next);
         is_all = handles.is_empty();
-        if (!is_all && large_values_.send_reliably(ref, position, handles, taken.is_initial) !=
-                           LargeValue::Sent) {
+        if (!is_all && large_values_.send_reliably(ref, position, owed, handles,
+                                                   taken.is_initial) != LargeValue::Sent) {
             break;
         }
         next = is_all ? next : handles.handle_end;
@@ -53,9 +54,8 @@ SendOutcome StateAheadSender::send(PairRef ref) {
 }
 
 RepRange StateAheadSender::next_message(PairRef ref, const OwedVersions& position,
-                                        std::uint32_t handle) const {
+                                        const ChangeMask& owed, std::uint32_t handle) const {
     const RepLayout& layout = ref.layout();
-    const ChangeMask& owed = parts_.context.scratch.owed;
     const std::uint32_t begin = owed.next(handle - 1) + 1;
     if (begin > owed.bit_count()) {
         return {1, 1};
@@ -69,11 +69,11 @@ RepRange StateAheadSender::next_message(PairRef ref, const OwedVersions& positio
     if (!layout.conditions().is_trivial() || layout.has_delta_structs()) {
         return message;  // each may be taken back, and is resolved, by itself
     }
-    std::size_t bytes = large_values_.bytes_of(ref, position, message);
+    std::size_t bytes = large_values_.bytes_of(ref, position, owed, message);
     for (std::uint32_t bit = owed.next(message.handle_end - 1); bit < owed.bit_count();
          bit = owed.next(message.handle_end - 1)) {
         const RepRange value = value_at(bit + 1);
-        bytes += large_values_.bytes_of(ref, position, value);
+        bytes += large_values_.bytes_of(ref, position, owed, value);
         if (bytes > parts_.packets.builder().room_bytes()) {
             break;
         }

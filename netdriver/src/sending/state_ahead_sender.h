@@ -30,10 +30,10 @@ class StateAheadSender {
 
   private:
     [[nodiscard]] SendOutcome send(PairRef ref);
-    /// Returns what goes next in one message, from that handle on: as much as a packet has room
-    /// for, or one value. Empty: nothing more is owed.
+    /// Returns what of `owed` goes next in one message, from that handle on: as much as a packet
+    /// has room for, or one value. Empty: nothing more is owed.
     [[nodiscard]] RepRange next_message(PairRef ref, const OwedVersions& position,
-                                        std::uint32_t handle) const;
+                                        const ChangeMask& owed, std::uint32_t handle) const;
 
     PropertyParts parts_;
     LargeValueSender& large_values_;

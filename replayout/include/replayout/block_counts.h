@@ -3,7 +3,6 @@
 // What is counted of a block that goes to a receiver, by who writes blocks.
 #pragma once
 
-#include <replayout/change_mask.h>
 #include <replayout/changelist_state.h>
 #include <replayout/reflection/memory.h>
 #include <replayout/replication_counters.h>
@@ -11,6 +10,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 
 namespace replayout {
 
@@ -34,25 +34,38 @@ inline void count_block(std::size_t bytes, std::optional<BlockMiss> miss,
     }
 }
 
-/// Why a whole block at `position` had to be written that was just written, and is not yet kept for
-/// others. `is_pausing`: values of the object are under way apart; `is_laid_down`: a block of its
-/// newest version lies elsewhere, in a bundle.
+/// A block was sent that is a copy of one that another receiver was sent.
+inline void count_copied_block(std::span<const std::byte> block, std::uint32_t property_count,
+                               SendContext& context) {
+    context.counters.values_reused += property_count;
+    context.counters.properties_sent += property_count;
+    ++context.counters.payloads_reused;
+    if (context.type_counters != nullptr) {
+        context.type_counters->count_payload_reuse(block, context.scratch.part);
+    }
+    count_block(block.size(), std::nullopt, context);
+}
+
+/// Keeps a whole block that was written, of which nothing was left out, for other receivers.
+inline void keep_payload(SharedSerialization& shared, const SharedSerialization::PayloadKey& key,
+                         const SentBlock& block, std::span<const std::byte> bytes,
+                         SendContext& context) {
+    shared.keep_payload(key, block.property_count, bytes, block.array_steps);
+    ++context.counters.payloads_built;
+    if (context.type_counters != nullptr) {
+        ++context.type_counters->payloads_built;
+    }
+}
+
+/// Why a whole block at `position` had to be written that is not yet kept for others.
+/// `has_left_out`: some of its values were left out; `is_pausing`: values of the object are under
+/// way apart; `is_laid_down`: a block of its newest version lies elsewhere, in a bundle.
 [[nodiscard]] BlockMiss block_miss_of(const ChangelistState& state, const OwedVersions& position,
-                                      const SendScratch& scratch, bool is_pausing,
+                                      bool has_left_out, bool is_pausing,
                                       bool is_laid_down) noexcept;
 
-/// Counts the values `handles` of the block that was last written as sent, by type.
-void count_sent_values(const ChangeMask& handles, SendContext& context);
-
-/// A value of a block, as it counts once the block is sent.
-struct BlockValue {
-    RepHandle handle;
-    std::uint64_t bits = 0;
-    std::uint64_t bits_copied = 0;  ///< all or none: it was copied alone
-};
-/// Appends the values `handles` of the block that was last written, where types are counted.
-void append_values(const ChangeMask& handles, const SendContext& context,
-                   Vector<BlockValue>& values);
+/// Counts these values of a block as sent, by type. There are none unless types are counted.
+void count_sent_values(std::span<const BlockValue> values, SendContext& context);
 
 /// The values of a block that send_properties() wrote with SendContext::is_counting_sent off. They
 /// are counted each time the block is sent.
@@ -60,8 +73,8 @@ class BlockValues {
   public:
     explicit BlockValues(MemoryResource* resource) : values_(Allocator<BlockValue>(resource)) {}
 
-    /// Takes those of the block that was just written: SendResult::Whole, of SendScratch::owed.
-    void take(const SendContext& context);
+    /// Takes those of `block`, which was written and not copied.
+    void take(const SentBlock& block);
     /// The block is sent: counts it, too. SendContext::type_counters are those of its type.
     void count_sent(std::size_t block_bytes, BlockMiss miss, SendContext& context) const;
 

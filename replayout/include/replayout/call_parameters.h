@@ -33,6 +33,16 @@ enum class CallParametersStatus : std::uint8_t {
     DoesNotFit,       ///< the writer has less room than the parameters take
 };
 
+struct WrittenParameters {
+    CallParametersStatus status = CallParametersStatus::Ok;
+    /// See SentBlock. BlockFindings::unmapped is what a serializer found missing at the receiver.
+    const BlockFindings* findings = nullptr;
+
+    friend bool operator==(const WrittenParameters& left, CallParametersStatus right) noexcept {
+        return left.status == right;
+    }
+};
+
 /// The sending side of one function. One thread at a time.
 class CallParameters {
   public:
@@ -47,16 +57,14 @@ class CallParameters {
                                            ReplicationCounters& counters);
 
     /// Writes them for one receiver, from a byte boundary to a byte boundary. Ok, SerializeFailed
-    /// or DoesNotFit; then the writer stands where it stood. What a serializer found missing at the
-    /// receiver stands in context.scratch.unmapped.
-    [[nodiscard]] CallParametersStatus write(BitWriter& writer, SendContext& context);
+    /// or DoesNotFit; then the writer stands where it stood.
+    [[nodiscard]] WrittenParameters write(BitWriter& writer, SendContext& context);
 
     [[nodiscard]] const RepLayout& layout() const noexcept { return layout_; }
 
   private:
     [[nodiscard]] bool write_payload(BitWriter& writer, SendContext& context);
-    [[nodiscard]] CallParametersStatus encode(BitWriter& writer, SendContext& context);
-    void keep_payload(BitWriter::Mark start, const BitWriter& writer, SendContext& context);
+    [[nodiscard]] SentBlock encode(BitWriter& writer, SendContext& context);
 
     const RepLayout& layout_;
     // One call is much like the one before: its values fit where that one's were.

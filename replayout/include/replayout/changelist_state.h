@@ -9,7 +9,7 @@
 //     for each receiver:                                  // and then per receiver
 //         pawn_state.collect_owed(position, owed);
 //         if (owed.any()) {
-//             result = send_properties(pawn_state, position, owed, writer, context);
+//             block = send_properties(pawn_state, position, owed, writer, context);
 //         }
 //
 // What a receiver's position is, and what has to be remembered of each block until its fate is

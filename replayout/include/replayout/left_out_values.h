@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What one receiver was not sent of one object though it was owed, because it could not be written
-// (SendScratch::left_out), beside the SendingRepState. The pair counts it as sent. Of an array or
+// (BlockFindings::left_out), beside the SendingRepState. The pair counts it as sent. Of an array or
 // an atomic group that is more than the value that failed: elements and members that changed in
 // the same tick, and whose own versions nobody would ask for again.
 //
@@ -12,8 +12,8 @@
 // It is never tried again by itself, so an idle world stays idle: the next attempt is made when
 // something of the same value is owed anyway.
 //
-//     result = send_properties(state, position, owed, writer, context);    // not DoesNotFit:
-//     left_out.note(state.layout(), context.scratch.left_out, position, state.version());
+//     block = send_properties(state, position, owed, writer, context);     // not DoesNotFit:
+//     left_out.note(state.layout(), block.findings->left_out, position, state.version());
 //     ...
 //     left_out.owe_with(owed,                                      // before the next send
 //         [&] { state.collect_owed(position, owed); },

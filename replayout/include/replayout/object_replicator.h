@@ -10,7 +10,7 @@
 //     pawn_state.update(&pawn, ids, counters);              // once a tick, for all receivers
 //     while (to_bob.owes_any() && may_send_a_packet) {
 //         BitWriter writer(memory_of_packet);
-//         switch (to_bob.replicate_properties(writer, packet_number, sending)) { ... }
+//         switch (to_bob.replicate_properties(writer, packet_number, sending).result) { ... }
 //     }
 //     to_bob.packet_delivered(number);                      // or packet_lost(number)
 //
@@ -94,15 +94,15 @@ class ObjectReplicator {
     /// nothing, so there may be no packet.
     ///
     /// DoesNotFit may also come from `array_steps_left` of the context, however much room there is.
-    /// What a block costs of these is then in SendScratch::array_steps, and is to be taken from
-    /// them for the next block of the packet.
+    /// What a block costs of these (SentBlock::array_steps) is to be taken from them for the next
+    /// block of the packet.
     ///
     /// ValueTooLarge: see measure_large_value(). Then go on as after Part.
     ///
     /// At most 65,535 blocks may be in flight (asserted).
-    [[nodiscard]] SendResult replicate_properties(BitWriter& writer, std::uint64_t packet,
-                                                  const SendContext& context,
-                                                  PacketRoom room = PacketRoom::Whole);
+    [[nodiscard]] SentBlock replicate_properties(BitWriter& writer, std::uint64_t packet,
+                                                 const SendContext& context,
+                                                 PacketRoom room = PacketRoom::Whole);
 
     /// The packet with that number was applied. In the order of sending (asserted). Nothing, if it
     /// carried nothing of this object.
@@ -123,10 +123,9 @@ class ObjectReplicator {
     /// Whole: the value was written, and is paused until large_value_delivered(). DoesNotFit: it
     /// was not, and may be tried again. Nothing: it cannot be written after all, or object or
     /// receiver are not what they were any more; then it is found anew, if it is still owed.
-    /// `array_steps_left` does not limit it: it is no part of a packet, and
-    /// SendScratch::array_steps of it is not to be taken from one's. So its receiver must grant it
-    /// a budget of its own.
-    [[nodiscard]] SendResult replicate_large_value(BitWriter& writer, const SendContext& context);
+    /// `array_steps_left` does not limit it: it is no part of a packet, and what it costs is not to
+    /// be taken from one's. So its receiver must grant it a budget of its own.
+    [[nodiscard]] SentBlock replicate_large_value(BitWriter& writer, const SendContext& context);
     /// The value that large_value() named when it was written was applied. Nothing, if it is not
     /// under way.
     void large_value_delivered(RepHandle value);
@@ -157,19 +156,17 @@ class ObjectReplicator {
     }
     [[nodiscard]] SendContext own_context(const SendContext& context) const noexcept;
 
-    /// Writes everything that is owed, in one block.
-    [[nodiscard]] SendResult write_whole(const OwedVersions& position, BitWriter& writer,
-                                         std::uint64_t packet, SendContext& context);
-    /// Writes a block that another receiver in the same position was sent. False: there is none, or
-    /// no room for it.
-    [[nodiscard]] bool write_payload(const OwedVersions& position, BitWriter& writer,
-                                     SendContext& context);
-    [[nodiscard]] bool may_share_payload(const SendContext& context) const noexcept;
-    void keep_payload(const OwedVersions& position, std::span<const std::byte> block,
-                      SendContext& context);
-
-    [[nodiscard]] SendResult write_part(BitWriter& writer, std::uint64_t packet,
+    /// Writes everything that is owed, in one block. Unless that is a copy, `owed` becomes the set.
+    [[nodiscard]] SentBlock write_whole(const OwedVersions& position, ChangeMask& owed,
+                                        BitWriter& writer, std::uint64_t packet,
                                         SendContext& context);
+    /// Writes a block that another receiver in the same position was sent. Nothing: there is none,
+    /// or no room for it.
+    [[nodiscard]] SentBlock write_payload(const OwedVersions& position, BitWriter& writer,
+                                          SendContext& context);
+
+    [[nodiscard]] SentBlock write_part(BitWriter& writer, std::uint64_t packet,
+                                       SendContext& context);
     /// Ends the parts under way if they cannot go on: there is nothing left of them, or the object
     /// or the receiver has changed.
     void settle_parts(SendContext& context);
@@ -179,13 +176,13 @@ class ObjectReplicator {
     void collect_large_value(ChangeMask& only) const;
     void leave_out_large_value(SendContext& context);
 
-    /// A block of all that was taken goes out.
-    void whole_sent(const TakenOwed& taken, std::uint64_t packet, const SendScratch& scratch);
-    /// A block goes out, with the losses in carried_.
-    void block_sent(const TakenOwed& taken, std::uint64_t packet, const SendScratch& scratch);
+    /// The block goes out, with all that was taken.
+    void whole_sent(const TakenOwed& taken, std::uint64_t packet, const SentBlock& block);
+    /// The block goes out, with the losses in carried_.
+    void block_sent(const TakenOwed& taken, std::uint64_t packet, const SentBlock& block);
     /// The values of `owed` within `handles` were sent from `position`: notes which of them are not
     /// fully mapped, have nothing to say, or are left out.
-    void note_sent_values(const SendScratch& scratch, const ChangeMask& owed,
+    void note_sent_values(const BlockFindings& findings, const ChangeMask& owed,
                           const RepRange& handles, const OwedVersions& position);
 
     MemoryResource* resource_;

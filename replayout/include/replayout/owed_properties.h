@@ -9,7 +9,7 @@
 //     const OwedVersions position = owed.position();
 //     owed.collect(position, mask);                     // written by the caller
 //     const TakenOwed taken = owed.take(position);      // all of it
-//     owed.block_sent(taken, scratch);                  // once for each block of it
+//     owed.block_sent(taken, deltas);                   // once for each block of it
 //     owed.block_delivered();                           // or block_lost(...)
 #pragma once
 
@@ -106,10 +106,10 @@ class OwedProperties {
     [[nodiscard]] Version taken_version() const noexcept { return pair_.sent_version; }
     /// Appends to `carried` the losses that a block of all that was taken stands for.
     void collect_carried(const TakenOwed& taken, Vector<LostPart>& carried) const;
-    /// A block of values that were taken goes out. It was written with `scratch`.
-    void block_sent(const TakenOwed& taken, const SendScratch& scratch);
-    /// Some values of a block could not be written, or had nothing to say: `scratch` has them.
-    void note_not_sent(const SendScratch& scratch, const OwedVersions& position);
+    /// A block of values that were taken goes out, with these deltas.
+    void block_sent(const TakenOwed& taken, std::span<const SentDelta> deltas);
+    /// Some values of a block could not be written, or had nothing to say.
+    void note_not_sent(const BlockFindings& findings, const OwedVersions& position);
     /// A value that was taken does not go out.
     void leave_out(RepHandle handle, const OwedVersions& position);
     /// Parts of what was taken do not go out, and are owed again.
@@ -130,7 +130,7 @@ class OwedProperties {
         return paused_.contains(handle);
     }
     /// A value, or an atomic group, went reliably. It is paused until it has arrived.
-    void large_value_sent(const RepRange& value, const SendScratch& scratch);
+    void large_value_sent(const RepRange& value, std::span<const SentDelta> deltas);
     /// The value has arrived. Does nothing if it is not under way.
     void large_value_delivered(RepHandle value) noexcept { paused_.fragment_delivered(value); }
     /// Ends the pause of the next value that has arrived: its changes since are owed. Returns its

@@ -46,7 +46,7 @@ class ReceiverIds {
     virtual ~ReceiverIds() = default;
 
     /// Whether the receiver is known to have the object with this id. Once the answer turns true,
-    /// the values that were sent without it are owed again; see SendScratch::unmapped.
+    /// the values that were sent without it are owed again; see BlockFindings::unmapped.
     [[nodiscard]] virtual bool is_mapped(NetGUID guid) const = 0;
 };
 

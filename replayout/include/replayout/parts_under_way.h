@@ -26,8 +26,8 @@ class PartsUnderWay {
     void begin(const TakenOwed& taken, const ChangeMask& owed, const ReplicationFlags& flags);
     /// Writes the next part, which `range` becomes. ValueTooLarge: the value at `range` is the
     /// large value from now on.
-    [[nodiscard]] SendResult write_next(ChangelistState& object, BitWriter& writer,
-                                        SendContext& context, RepRange& range);
+    [[nodiscard]] SentBlock write_next(ChangelistState& object, BitWriter& writer,
+                                       SendContext& context, RepRange& range);
     /// No further part goes out.
     void end() noexcept { is_under_way_ = false; }
 

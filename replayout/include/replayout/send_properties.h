@@ -19,8 +19,12 @@
 #include <replayout/sharing_level.h>
 #include <replayout/type_counters.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
+#include <span>
 
 namespace replayout {
 
@@ -28,6 +32,42 @@ namespace replayout {
 struct UnmappedValue {
     RepHandle handle;
     NetGUID guid;
+};
+
+/// A value of a block, as it counts once the block is sent.
+struct BlockValue {
+    RepHandle handle;
+    std::uint64_t bits = 0;
+    std::uint64_t bits_copied = 0;  ///< all or none: it was copied alone
+};
+
+/// What the writer of a block found out about the values of it.
+struct BlockFindings {
+    explicit BlockFindings(MemoryResource* resource);
+
+    /// Lets go of the states of receivers that `deltas` hold.
+    void forget_deltas() noexcept;
+
+    /// Of send_part: what is lost if the part is. With the object's version, for SendingRepState
+    /// and LostParts.
+    Vector<LostPart> carried;
+    /// Written, and to be owed again (OwedVersions) once ReceiverIds::is_mapped(guid) turns true.
+    /// Not before, and not periodically: an idle world sends nothing.
+    Vector<UnmappedValue> unmapped;
+    /// Written, though net_serialize answered "not fully mapped" without having asked for an object
+    /// (NetArchive::receiver_has): it wants to be asked again, so they are owed again at a later
+    /// update. Asking often costs much, so a driver lets ever more updates pass.
+    Vector<RepHandle> put_off;
+    /// Not written though owed: a net_serialize failed, or a delta had nothing to say. They count
+    /// as sent; the receiver keeps what it has until they change again. What else was owed of the
+    /// same array or atomic group is then owed besides: to be given to LeftOutValues.
+    Vector<RepHandle> left_out;
+    /// All values of the block, ascending; only with SendContext::type_counters.
+    Vector<BlockValue> values;
+    /// Deltas that were written; to be given to DeltaStates with the block.
+    Vector<SentDelta> deltas;
+    /// Those of left_out that had nothing to say; likewise.
+    Vector<UnchangedDelta> unchanged;
 };
 
 /// Memory that writing needs and that one writer after another may use. Grows to what it needs and
@@ -39,11 +79,9 @@ class SendScratch {
   public:
     explicit SendScratch(MemoryResource* resource);
 
+    /// For the callers of send_properties(), which does not read it.
     ChangeMask owed;
     ChangeMask part;
-    /// Bits of each value of the last block, by handle; only with SendContext::type_counters.
-    Vector<std::uint64_t> value_bits;
-    Vector<std::uint64_t> copied_bits;  ///< likewise, of those that were copied
     /// Changed element handles, by depth of the array.
     Vector<ChangeMask> elements;
     /// Bits of one value.
@@ -61,32 +99,18 @@ class SendScratch {
     Vector<std::uint64_t> keys;
     /// Of one keyed array, by ascending place: where the full set is sent.
     Vector<PlaceSpan> full_spans;
-
-    // What the last send_properties or send_part found out.
-
-    /// Of send_part: what is lost if the part is. With the object's version, for SendingRepState
-    /// and LostParts.
-    Vector<LostPart> carried;
-    /// Written, and to be owed again (OwedVersions) once ReceiverIds::is_mapped(guid) turns true.
-    /// Not before, and not periodically: an idle world sends nothing.
-    Vector<UnmappedValue> unmapped;
-    /// Written, though net_serialize answered "not fully mapped" without having asked for an object
-    /// (NetArchive::receiver_has): it wants to be asked again, so they are owed again at a later
-    /// update. Asking often costs much, so a driver lets ever more updates pass.
-    Vector<RepHandle> put_off;
-    /// Properties of which such an answer was logged. Looked up, never walked.
+    /// Properties of which BlockFindings::put_off was logged. Looked up, never walked.
     FlatSet<const Property*> told_put_off;
-    /// Not written though owed: a net_serialize failed, or a delta had nothing to say. They count
-    /// as sent; the receiver keeps what it has until they change again. What else was owed of the
-    /// same array or atomic group is then owed besides: to be given to LeftOutValues.
-    Vector<RepHandle> left_out;
-    /// What the block makes its receiver do with keyed arrays, at most (DecodeBudget). Of the last
-    /// Whole or Part; 0 after Nothing; otherwise without meaning.
-    std::size_t array_steps = 0;
-    /// Deltas that were written; to be given to DeltaStates with the block.
-    Vector<SentDelta> deltas;
-    /// Those of left_out that had nothing to say; likewise.
-    Vector<UnchangedDelta> unchanged;
+
+    /// Lets go of the states that the last block left here.
+    void forget_deltas() noexcept { findings_.forget_deltas(); }
+    /// For what writes blocks. Everybody else gets them with the block (SentBlock).
+    [[nodiscard]] friend BlockFindings& findings_of(SendScratch& scratch) noexcept {
+        return scratch.findings_;
+    }
+
+  private:
+    BlockFindings findings_;
 };
 
 struct SendContext {
@@ -113,7 +137,7 @@ struct SendContext {
     /// So it must be there for each receiver that was sent one before, or deltas do not fit.
     const DeltaStates* delta_states = nullptr;
     /// What blocks in the same packet may still cost their receiver (DecodeBudget::array_steps): a
-    /// block that costs more does not fit (SendScratch::array_steps). send_part: one value, atomic
+    /// block that costs more does not fit (SentBlock::array_steps). send_part: one value, atomic
     /// group or part of an array is written alone whatever it costs.
     std::size_t array_steps_left = array_steps_in_packet;
 
@@ -220,6 +244,35 @@ enum class SendResult : std::uint8_t {
     ValueTooLarge,
 };
 
+/// What became of the attempt to write a block.
+struct SentBlock {
+    explicit constexpr SentBlock(SendResult outcome = SendResult::Nothing, std::uint32_t count = 0,
+                                 std::size_t steps = 0,
+                                 const BlockFindings* found = nullptr) noexcept
+        : result(outcome),
+          property_count(static_cast<std::uint16_t>(count)),
+          array_steps(static_cast<std::uint32_t>(
+              std::min<std::size_t>(steps, std::numeric_limits<std::uint32_t>::max()))),
+          findings(found) {}
+
+    SendResult result;
+    /// Values in the block.
+    std::uint16_t property_count;
+    /// What the block makes its receiver do with keyed arrays, at most (DecodeBudget).
+    std::uint32_t array_steps;
+    /// Valid until the next block is written with the same SendScratch. Null: the block is a copy
+    /// of one that another receiver was sent, or nothing was tried.
+    const BlockFindings* findings;
+
+    [[nodiscard]] std::span<const SentDelta> deltas() const noexcept {
+        return findings == nullptr ? std::span<const SentDelta>() : findings->deltas;
+    }
+
+    friend constexpr bool operator==(const SentBlock& block, SendResult result) noexcept {
+        return block.result == result;
+    }
+};
+
 /// Where a large object goes on after a part.
 struct RepCursor {
     RepHandle handle{1};
@@ -228,24 +281,31 @@ struct RepCursor {
 
 /// Writes all of `owed` (over the object's handles, not empty) for a receiver at `position`.
 /// Whole, or DoesNotFit or Nothing; then the writer stands where it stood.
-[[nodiscard]] SendResult send_properties(ChangelistState& state, const OwedVersions& position,
-                                         const ChangeMask& owed, BitWriter& writer,
-                                         SendContext& context);
+[[nodiscard]] SentBlock send_properties(ChangelistState& state, const OwedVersions& position,
+                                        const ChangeMask& owed, BitWriter& writer,
+                                        SendContext& context);
 
 /// Writes the next part of `owed` from `begin` into a writer that is as empty as it gets. Part,
 /// Whole (the last part), Nothing (nor is there more) or ValueTooLarge. `range` is what was
 /// written, or the value that is too large, and `begin` moves behind it.
-[[nodiscard]] SendResult send_part(ChangelistState& state, const OwedVersions& position,
-                                   const ChangeMask& owed, RepCursor& begin, RepRange& range,
-                                   BitWriter& writer, SendContext& context);
+[[nodiscard]] SentBlock send_part(ChangelistState& state, const OwedVersions& position,
+                                  const ChangeMask& owed, RepCursor& begin, RepRange& range,
+                                  BitWriter& writer, SendContext& context);
 
 /// Bits that one value takes, the set of handles not counted. For a value too large for a packet.
 [[nodiscard]] std::size_t measure_property(ChangelistState& state, const OwedVersions& position,
                                            RepHandle handle, SendContext& context);
 
-/// Bytes of a block with all of `owed`, which must not be empty; also sets
-/// SendScratch::array_steps. For what is too large for a packet.
-[[nodiscard]] std::size_t measure_block(ChangelistState& state, const OwedVersions& position,
-                                        const ChangeMask& owed, SendContext& context);
+struct MeasuredBlock {
+    std::size_t byte_count = 0;
+    std::size_t array_steps = 0;  ///< see SentBlock
+    /// Values were left out, of this block or of others since one was written.
+    bool has_left_out = false;
+};
+
+/// Measures a block with all of `owed`, which must not be empty. For what is too large for a
+/// packet.
+[[nodiscard]] MeasuredBlock measure_block(ChangelistState& state, const OwedVersions& position,
+                                          const ChangeMask& owed, SendContext& context);
 
 }  // namespace replayout

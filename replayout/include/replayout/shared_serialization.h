@@ -49,7 +49,7 @@ struct SharedPayload {
     LifetimeConditionSet passing;  ///< conditions that its receivers meet
     Version version = 0;           ///< of the object; 0: no payload
     std::uint32_t property_count = 0;
-    std::size_t array_steps = 0;  ///< SendScratch::array_steps
+    std::size_t array_steps = 0;  ///< SentBlock::array_steps
     Vector<std::byte> bytes;
 };
 

@@ -6,7 +6,7 @@
 //
 //     TakenOwed taken = TakenOwed::take(pair, state.version(), position, is_initial);
 //     send_part(state, position, owed, cursor, range, writer, context);
-//     ... its packet's record says what it carries: scratch.carried
+//     ... its packet's record says what it carries: findings->carried
 #pragma once
 
 #include <replayout/owed_versions.h>

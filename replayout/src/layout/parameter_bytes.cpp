@@ -31,7 +31,7 @@ std::vector<std::byte> write_parameter_bytes(const RepLayout& layout, const void
     std::vector<std::byte> bytes(std::min(first_bytes, bytes_max));
     for (;;) {
         BitWriter writer{bytes};
-        const CallParametersStatus status = parameters.write(writer, context);
+        const CallParametersStatus status = parameters.write(writer, context).status;
         if (status == CallParametersStatus::Ok) {
             bytes.resize(writer.byte_count());
             return bytes;

@@ -4,11 +4,11 @@
 namespace replayout {
 
 BlockMiss block_miss_of(const ChangelistState& state, const OwedVersions& position,
-                        const SendScratch& scratch, bool is_pausing, bool is_laid_down) noexcept {
+                        bool has_left_out, bool is_pausing, bool is_laid_down) noexcept {
     if (is_pausing) {
         return BlockMiss::TooLarge;
     }
-    if (!state.layout().is_fully_shared() || !scratch.left_out.empty()) {
+    if (!state.layout().is_fully_shared() || has_left_out) {
         return BlockMiss::NotShared;
     }
     if (!position.lost.is_empty()) {
@@ -20,44 +20,20 @@ BlockMiss block_miss_of(const ChangelistState& state, const OwedVersions& positi
     return position.sent_version == 0 ? BlockMiss::NewReceiver : BlockMiss::OtherPosition;
 }
 
-void count_sent_values(const ChangeMask& handles, SendContext& context) {
-    if (context.type_counters == nullptr) {
-        return;
-    }
-    const SendScratch& scratch = context.scratch;
-    for (std::uint32_t bit = handles.next(0); bit < handles.bit_count();
-         bit = handles.next(bit + 1)) {
-        context.type_counters->count_sent(RepHandle{bit + 1}, scratch.value_bits[bit],
-                                          scratch.copied_bits[bit]);
+void count_sent_values(std::span<const BlockValue> values, SendContext& context) {
+    for (const BlockValue& value : values) {
+        context.type_counters->count_sent(value.handle, value.bits, value.bits_copied);
     }
 }
 
-void append_values(const ChangeMask& handles, const SendContext& context,
-                   Vector<BlockValue>& values) {
-    if (context.type_counters == nullptr) {
-        return;
-    }
-    const SendScratch& scratch = context.scratch;
-    for (std::uint32_t bit = handles.next(0); bit < handles.bit_count();
-         bit = handles.next(bit + 1)) {
-        values.push_back({RepHandle{bit + 1}, scratch.value_bits[bit], scratch.copied_bits[bit]});
-    }
-}
-
-void BlockValues::take(const SendContext& context) {
-    const SendScratch& scratch = context.scratch;
-    // Without values that failed, send_properties() writes the rest of them in `part`.
-    const ChangeMask& handles = scratch.left_out.empty() ? scratch.owed : scratch.part;
-    count_ = handles.count();
-    values_.clear();
-    append_values(handles, context, values_);
+void BlockValues::take(const SentBlock& block) {
+    count_ = block.property_count;
+    values_ = block.findings->values;
 }
 
 void BlockValues::count_sent(std::size_t block_bytes, BlockMiss miss, SendContext& context) const {
     context.counters.properties_sent += count_;
-    for (const BlockValue& value : values_) {
-        context.type_counters->count_sent(value.handle, value.bits, value.bits_copied);
-    }
+    count_sent_values(values_, context);
     count_block(block_bytes, miss, context);
 }
 

@@ -33,6 +33,16 @@ void collect_unmapped(const ReceivingRepState& state, PackageMap& package_map,
     unmapped.erase(std::unique(unmapped.begin() + begin, unmapped.end()), unmapped.end());
 }
 
+[[nodiscard]] CallParametersStatus status_of(const SentBlock& block,
+                                             const BitWriter& writer) noexcept {
+    if (block == SendResult::DoesNotFit || writer.overflowed()) {
+        return CallParametersStatus::DoesNotFit;
+    }
+    return block.findings == nullptr || block.findings->left_out.empty()
+               ? CallParametersStatus::Ok
+               : CallParametersStatus::SerializeFailed;
+}
+
 }  // namespace
 
 CallParameters::CallParameters(const RepLayout& layout, MemoryResource* resource)
@@ -50,34 +60,29 @@ CallParametersStatus CallParameters::set(const void* params, PackageMap& package
     return CallParametersStatus::Ok;
 }
 
-CallParametersStatus CallParameters::write(BitWriter& writer, SendContext& context) {
+WrittenParameters CallParameters::write(BitWriter& writer, SendContext& context) {
     REPLAYOUT_ASSERT(state_.has_value());
     REPLAYOUT_ASSERT(writer.bit_count() % 8 == 0 && !writer.overflowed());
-    context.scratch.unmapped.clear();
-    context.scratch.put_off.clear();
-    context.scratch.left_out.clear();
     if (layout_.handle_count() == 0) {
-        return CallParametersStatus::Ok;
+        return {};
     }
     const BitWriter::Mark start = writer.mark();
-    const bool is_copied = write_payload(writer, context);
-    CallParametersStatus status = is_copied ? CallParametersStatus::Ok : encode(writer, context);
-    if (status == CallParametersStatus::Ok && writer.overflowed()) {
-        status = CallParametersStatus::DoesNotFit;
-    }
+    // At version 0 there are only defaults, and they take one bit.
+    const bool may_share = context.shares_payloads() && state_->version() != 0;
+    const bool is_copied = may_share && write_payload(writer, context);
+    const SentBlock block = is_copied ? SentBlock(SendResult::Whole) : encode(writer, context);
+    const CallParametersStatus status = status_of(block, writer);
     if (status != CallParametersStatus::Ok) {
         writer.rewind(start);
-    } else if (!is_copied) {
-        keep_payload(start, writer, context);
+    } else if (!is_copied && may_share && layout_.is_fully_shared()) {
+        state_->shared().keep_payload(payload_key(*state_), block.property_count,
+                                      writer.bytes().subspan(start.position_bits / 8));
+        ++context.counters.payloads_built;
     }
-    return status;
+    return {status, block.findings};
 }
 
 bool CallParameters::write_payload(BitWriter& writer, SendContext& context) {
-    // At version 0 there are only defaults, and they take one bit.
-    if (!context.shares_payloads() || state_->version() == 0) {
-        return false;
-    }
     const SharedPayload* payload = state_->shared().find_payload(payload_key(*state_));
     if (payload == nullptr) {
         return false;
@@ -91,31 +96,15 @@ bool CallParameters::write_payload(BitWriter& writer, SendContext& context) {
     return true;
 }
 
-CallParametersStatus CallParameters::encode(BitWriter& writer, SendContext& context) {
-    SendScratch& scratch = context.scratch;
-    state_->collect_owed(OwedVersions(), scratch.owed);
-    writer.write_bool(scratch.owed.any());
-    if (!scratch.owed.any()) {
+SentBlock CallParameters::encode(BitWriter& writer, SendContext& context) {
+    ChangeMask& owed = context.scratch.owed;
+    state_->collect_owed(OwedVersions(), owed);
+    writer.write_bool(owed.any());
+    if (!owed.any()) {
         writer.finish_byte();
-        return CallParametersStatus::Ok;
+        return SentBlock(SendResult::Whole);
     }
-    const SendResult result =
-        send_properties(*state_, OwedVersions(), scratch.owed, writer, context);
-    if (result == SendResult::DoesNotFit) {
-        return CallParametersStatus::DoesNotFit;
-    }
-    return scratch.left_out.empty() ? CallParametersStatus::Ok
-                                    : CallParametersStatus::SerializeFailed;
-}
-
-void CallParameters::keep_payload(BitWriter::Mark start, const BitWriter& writer,
-                                  SendContext& context) {
-    if (!context.shares_payloads() || state_->version() == 0 || !layout_.is_fully_shared()) {
-        return;
-    }
-    state_->shared().keep_payload(payload_key(*state_), context.scratch.owed.count(),
-                                  writer.bytes().subspan(start.position_bits / 8));
-    ++context.counters.payloads_built;
+    return send_properties(*state_, OwedVersions(), owed, writer, context);
 }
 
 bool receive_call_parameters(const RepLayout& layout, BitReader& reader, void* params,

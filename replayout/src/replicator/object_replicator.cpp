@@ -40,122 +40,106 @@ SendContext ObjectReplicator::own_context(const SendContext& context) const noex
 
 // Blocks.
 
-SendResult ObjectReplicator::replicate_properties(BitWriter& writer, std::uint64_t packet,
-                                                  const SendContext& context, PacketRoom room) {
-    REPLAYOUT_EXPECT(writer.bit_count() % 8 == 0 && !writer.overflowed(), SendResult::Nothing,
+SentBlock ObjectReplicator::replicate_properties(BitWriter& writer, std::uint64_t packet,
+                                                 const SendContext& context, PacketRoom room) {
+    REPLAYOUT_EXPECT(writer.bit_count() % 8 == 0 && !writer.overflowed(), SentBlock(),
                      "replicate_properties: the writer has overflowed, or stands within a byte: a "
                      "block begins at a byte boundary");
     SendContext own = own_context(context);
-    own.scratch.array_steps = 0;  // of another object, should nothing be written
     settle_parts(own);
     owed_.owe_dynamic_changes();
     if (!parts_.is_under_way()) {
         if (!owed_.owes_versions()) {
             owed_.skip();
-            return SendResult::Nothing;
+            return SentBlock(SendResult::Nothing);
         }
+        ChangeMask& owed = own.scratch.owed;
         owed_.begin_block();
-        owed_.owe_left_out(own.scratch.owed);
+        owed_.owe_left_out(owed);
         OwedVersions position = owed_.position();
-        const SendResult result = write_whole(position, writer, packet, own);
-        if (result != SendResult::DoesNotFit || room == PacketRoom::Rest) {
-            return result;
+        const SentBlock block = write_whole(position, owed, writer, packet, own);
+        if (block != SendResult::DoesNotFit || room == PacketRoom::Rest) {
+            return block;
         }
-        owed_.restart_arrays(position, own.scratch.owed);
-        parts_.begin(owed_.take(position), own.scratch.owed, owed_.flags());
+        owed_.restart_arrays(position, owed);
+        parts_.begin(owed_.take(position), owed, owed_.flags());
     }
-    return room == PacketRoom::Rest ? SendResult::DoesNotFit : write_part(writer, packet, own);
+    return room == PacketRoom::Rest ? SentBlock(SendResult::DoesNotFit)
+                                    : write_part(writer, packet, own);
 }
 
-bool ObjectReplicator::may_share_payload(const SendContext& context) const noexcept {
-    return context.shares_payloads() && owed_.layout().is_fully_shared() && !owed_.is_any_paused();
-}
-
-bool ObjectReplicator::write_payload(const OwedVersions& position, BitWriter& writer,
-                                     SendContext& context) {
+SentBlock ObjectReplicator::write_payload(const OwedVersions& position, BitWriter& writer,
+                                          SendContext& context) {
     const SharedPayload* payload =
         owed_.object().shared().find_payload(owed_.payload_key(position));
     if (payload == nullptr || payload->bytes.size() > writer.bits_left() / 8 ||
         payload->array_steps > context.array_steps_left) {
-        return false;
+        return SentBlock();
     }
-    context.scratch.array_steps = payload->array_steps;
     const std::span<const std::byte> block(payload->bytes.data(), payload->bytes.size());
     writer.write_bytes(block);
-    context.counters.values_reused += payload->property_count;
-    context.counters.properties_sent += payload->property_count;
-    ++context.counters.payloads_reused;
-    count_block(block.size(), std::nullopt, context);
-    if (context.type_counters != nullptr) {
-        context.type_counters->count_payload_reuse(block, context.scratch.part);
-    }
-    return true;
+    count_copied_block(block, payload->property_count, context);
+    return SentBlock(SendResult::Whole, payload->property_count, payload->array_steps);
 }
 
-void ObjectReplicator::keep_payload(const OwedVersions& position, std::span<const std::byte> block,
-                                    SendContext& context) {
-    owed_.object().shared().keep_payload(owed_.payload_key(position), context.scratch.owed.count(),
-                                         block, context.scratch.array_steps);
-    ++context.counters.payloads_built;
-    if (context.type_counters != nullptr) {
-        ++context.type_counters->payloads_built;
+SentBlock ObjectReplicator::write_whole(const OwedVersions& position, ChangeMask& owed,
+                                        BitWriter& writer, std::uint64_t packet,
+                                        SendContext& context) {
+    const bool may_share = position.lost_parts.empty() && context.shares_payloads() &&
+                           owed_.layout().is_fully_shared() && !owed_.is_any_paused();
+    const SentBlock copy = may_share ? write_payload(position, writer, context) : SentBlock();
+    if (copy == SendResult::Whole) {
+        whole_sent(owed_.take(position), packet, copy);
+        return copy;
     }
-}
-
-SendResult ObjectReplicator::write_whole(const OwedVersions& position, BitWriter& writer,
-                                         std::uint64_t packet, SendContext& context) {
-    SendScratch& scratch = context.scratch;
-    const bool may_share = position.lost_parts.empty() && may_share_payload(context);
-    if (may_share && write_payload(position, writer, context)) {
-        whole_sent(owed_.take(position), packet, scratch);
-        return SendResult::Whole;
-    }
-    owed_.collect(position, scratch.owed);
-    if (!scratch.owed.any()) {
+    owed_.collect(position, owed);
+    if (!owed.any()) {
         // What was lost has been sent again since, or is paused and will be owed anew, or is
         // nothing that this receiver may see.
         owed_.skip();
-        return SendResult::Nothing;
+        return SentBlock(SendResult::Nothing);
     }
     const std::size_t begin_bytes = writer.byte_count();
     ChangelistState& object = owed_.object();
-    const SendResult result = send_properties(object, position, scratch.owed, writer, context);
-    if (result == SendResult::DoesNotFit) {
-        return result;
+    const SentBlock block = send_properties(object, position, owed, writer, context);
+    if (block == SendResult::DoesNotFit) {
+        return block;
     }
-    note_sent_values(scratch, scratch.owed, RepRange(), position);
-    if (result == SendResult::Nothing) {
+    const BlockFindings& findings = *block.findings;
+    note_sent_values(findings, owed, RepRange(), position);
+    if (block == SendResult::Nothing) {
         owed_.skip();
-        return result;
+        return block;
     }
-    const auto block = writer.bytes().subspan(begin_bytes);
-    count_block(block.size(),
-                block_miss_of(object, position, scratch, owed_.is_any_paused(), false), context);
-    if (may_share && scratch.left_out.empty()) {
-        keep_payload(position, block, context);
+    const bool has_left_out = !findings.left_out.empty();
+    const auto bytes = writer.bytes().subspan(begin_bytes);
+    count_block(bytes.size(),
+                block_miss_of(object, position, has_left_out, owed_.is_any_paused(), false),
+                context);
+    if (may_share && !has_left_out) {
+        keep_payload(object.shared(), owed_.payload_key(position), block, bytes, context);
     }
-    whole_sent(owed_.take(position), packet, scratch);
-    return SendResult::Whole;
+    whole_sent(owed_.take(position), packet, block);
+    return block;
 }
 
 void ObjectReplicator::whole_sent(const TakenOwed& taken, std::uint64_t packet,
-                                  const SendScratch& scratch) {
+                                  const SentBlock& block) {
     carried_.clear();
     owed_.collect_carried(taken, carried_);
-    block_sent(taken, packet, scratch);
+    block_sent(taken, packet, block);
 }
 
 void ObjectReplicator::block_sent(const TakenOwed& taken, std::uint64_t packet,
-                                  const SendScratch& scratch) {
+                                  const SentBlock& block) {
     blocks_.add(packet, {carried_.data(), carried_.size()}, taken.is_initial);
-    owed_.block_sent(taken, scratch);
+    owed_.block_sent(taken, block.deltas());
 }
 
-void ObjectReplicator::note_sent_values(const SendScratch& scratch, const ChangeMask& owed,
+void ObjectReplicator::note_sent_values(const BlockFindings& findings, const ChangeMask& owed,
                                         const RepRange& handles, const OwedVersions& position) {
-    missing_.note_sent(owed_.layout(), owed, handles,
-                       {scratch.unmapped.data(), scratch.unmapped.size()});
-    owed_.note_not_sent(scratch, position);
+    missing_.note_sent(owed_.layout(), owed, handles, findings.unmapped);
+    owed_.note_not_sent(findings, position);
 }
 
 // Parts.
@@ -181,19 +165,19 @@ void ObjectReplicator::settle_parts(SendContext& context) {
     }
 }
 
-SendResult ObjectReplicator::write_part(BitWriter& writer, std::uint64_t packet,
-                                        SendContext& context) {
+SentBlock ObjectReplicator::write_part(BitWriter& writer, std::uint64_t packet,
+                                       SendContext& context) {
     const std::size_t begin_bytes = writer.byte_count();
-    const SendScratch& scratch = context.scratch;
     RepRange range;
-    const SendResult result = parts_.write_next(owed_.object(), writer, context, range);
-    note_sent_values(scratch, parts_.owed(), range, parts_.position());
-    if (result == SendResult::Part || result == SendResult::Whole) {
-        carried_.assign(scratch.carried.begin(), scratch.carried.end());
-        block_sent(parts_.taken(), packet, scratch);
+    const SentBlock part = parts_.write_next(owed_.object(), writer, context, range);
+    const BlockFindings& findings = *part.findings;
+    note_sent_values(findings, parts_.owed(), range, parts_.position());
+    if (part == SendResult::Part || part == SendResult::Whole) {
+        carried_.assign(findings.carried.begin(), findings.carried.end());
+        block_sent(parts_.taken(), packet, part);
         count_block(writer.byte_count() - begin_bytes, BlockMiss::TooLarge, context);
     }
-    return result;
+    return part;
 }
 
 // Values that are too large for a packet.
@@ -212,10 +196,10 @@ void ObjectReplicator::collect_large_value(ChangeMask& only) const {
 std::size_t ObjectReplicator::measure_large_value(const SendContext& context) {
     SendContext own = own_context(context);
     collect_large_value(own.scratch.owed);
-    return measure_block(owed_.object(), parts_.position(), own.scratch.owed, own);
+    return measure_block(owed_.object(), parts_.position(), own.scratch.owed, own).byte_count;
 }
 
-SendResult ObjectReplicator::replicate_large_value(BitWriter& writer, const SendContext& context) {
+SentBlock ObjectReplicator::replicate_large_value(BitWriter& writer, const SendContext& context) {
     REPLAYOUT_ASSERT(writer.bit_count() % 8 == 0 && !writer.overflowed());
     REPLAYOUT_ASSERT(parts_.has_large_value());
     SendContext own = own_context(context);
@@ -226,23 +210,23 @@ SendResult ObjectReplicator::replicate_large_value(BitWriter& writer, const Send
         parts_.take_large_value();
         const LostPart unsent{parts_.taken().all_versions(), value};
         owed_.give_back(parts_.taken(), {&unsent, 1});
-        return SendResult::Nothing;
+        return SentBlock();
     }
     collect_large_value(own.scratch.owed);
     own.array_steps_left = std::numeric_limits<std::size_t>::max();  // a message pays for itself
     const OwedVersions position = parts_.position();
-    const SendResult result =
+    const SentBlock block =
         send_properties(owed_.object(), position, own.scratch.owed, writer, own);
-    if (result == SendResult::DoesNotFit) {
-        return result;
+    if (block == SendResult::DoesNotFit) {
+        return block;
     }
     parts_.take_large_value();
-    note_sent_values(own.scratch, own.scratch.owed, value, position);
-    if (result == SendResult::Whole) {
-        owed_.large_value_sent(value, own.scratch);
+    note_sent_values(*block.findings, own.scratch.owed, value, position);
+    if (block == SendResult::Whole) {
+        owed_.large_value_sent(value, block.deltas());
         count_block(writer.byte_count() - begin_bytes, BlockMiss::TooLarge, own);
     }
-    return result;
+    return block;
 }
 
 void ObjectReplicator::leave_out_large_value(SendContext& context) {

@@ -137,20 +137,20 @@ void OwedProperties::collect_carried(const TakenOwed& taken, Vector<LostPart>& c
         object_->keeps_versions_apart(taken.position.lost.after, restart_version_));
 }
 
-void OwedProperties::block_sent(const TakenOwed& taken, const SendScratch& scratch) {
+void OwedProperties::block_sent(const TakenOwed& taken, std::span<const SentDelta> deltas) {
     has_sent_ = true;
     pair_.send_part();
     if (layout().needs_held_version()) {
         in_flight_.sent(taken.versions);
     }
     if (layout().has_delta_structs()) {
-        deltas_.block_sent(scratch.deltas);
+        deltas_.block_sent(deltas);
     }
 }
 
-void OwedProperties::note_not_sent(const SendScratch& scratch, const OwedVersions& position) {
-    deltas_.note_unchanged(scratch.unchanged);
-    left_out_.note(layout(), scratch.left_out, position, object_->version());
+void OwedProperties::note_not_sent(const BlockFindings& findings, const OwedVersions& position) {
+    deltas_.note_unchanged(findings.unchanged);
+    left_out_.note(layout(), findings.left_out, position, object_->version());
 }
 
 void OwedProperties::leave_out(RepHandle handle, const OwedVersions& position) {
@@ -205,9 +205,9 @@ void OwedProperties::more_lost(const LostPart& carried, bool is_initial) {
 
 // Values that travel reliably.
 
-void OwedProperties::large_value_sent(const RepRange& value, const SendScratch& scratch) {
+void OwedProperties::large_value_sent(const RepRange& value, std::span<const SentDelta> deltas) {
     has_sent_ = true;
-    deltas_.value_sent(scratch.deltas);
+    deltas_.value_sent(deltas);
     paused_.add(value, object_->version(), 1);
     // It was written for where the pair stood when the parts began.
     paused_.note_lost(layout(), value, position().at(RepHandle{value.handle_begin}).lost);

@@ -13,17 +13,17 @@ void PartsUnderWay::begin(const TakenOwed& taken, const ChangeMask& owed,
     is_under_way_ = true;
 }
 
-SendResult PartsUnderWay::write_next(ChangelistState& object, BitWriter& writer,
-                                     SendContext& context, RepRange& range) {
+SentBlock PartsUnderWay::write_next(ChangelistState& object, BitWriter& writer,
+                                    SendContext& context, RepRange& range) {
     range = {1, 1};  // of Nothing
-    const SendResult result = send_part(object, position(), owed_, cursor_, range, writer, context);
-    if (result == SendResult::ValueTooLarge) {
+    const SentBlock part = send_part(object, position(), owed_, cursor_, range, writer, context);
+    if (part == SendResult::ValueTooLarge) {
         large_value_ = range;
         has_large_value_ = true;
     } else {
-        is_under_way_ = result == SendResult::Part;
+        is_under_way_ = part == SendResult::Part;
     }
-    return result;
+    return part;
 }
 
 bool PartsUnderWay::has_any_left() const noexcept {

@@ -71,6 +71,7 @@ void KeyedArrayWriter::write_part(const KeyedPart& part, BitWriter& writer) {
     context_.count_encoded(handle, EncodeReason::Cut);
     const std::size_t begin = writer.bit_count();
     encode(part, writer);
+    context_.findings().values.clear();  // where more was tried before, it did not fit
     context_.note_bits(handle, writer.bit_count() - begin);
 }
 

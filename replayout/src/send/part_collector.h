@@ -26,10 +26,11 @@ class PartCollector {
           position_(position),
           properties_(properties),
           owed_(owed),
-          scratch_(context.scratch),
+          part_(context.scratch.part),
+          left_out_(findings_of(context.scratch).left_out),
           array_steps_left_(context.array_steps_left),
           meter_(owed.bit_count()) {
-        scratch_.part.reset(owed.bit_count());
+        part_.reset(owed.bit_count());
     }
 
     /// From the owed handle of bit `begin` on, as much as `room_bits` hold. Returns the bit of the
@@ -39,12 +40,12 @@ class PartCollector {
         std::uint32_t bit = begin;
         while (bit < owed_.bit_count()) {
             const std::uint32_t end = unit_end(layout_, bit);
-            const std::size_t failures = scratch_.left_out.size();
+            const std::size_t failures = left_out_.size();
             const std::size_t bits = measure(bit, end);
-            if (scratch_.left_out.size() != failures) {
-                leave_out_groups(layout_, owed_, scratch_.left_out);
+            if (left_out_.size() != failures) {
+                leave_out_groups(layout_, owed_, left_out_);
                 bit = owed_.next(end);
-                first_ = scratch_.part.any() ? first_ : bit;
+                first_ = part_.any() ? first_ : bit;
                 continue;
             }
             if (!add(bit, end, bits, room_bits)) {
@@ -57,17 +58,19 @@ class PartCollector {
 
     /// The first handle's bit that was not left out.
     [[nodiscard]] std::uint32_t first() const noexcept { return first_; }
+    /// SentBlock::array_steps of what was collected.
+    [[nodiscard]] std::size_t array_steps() const noexcept { return array_steps_; }
 
   private:
-    /// Also array_steps_, of the same.
+    /// Also measured_steps_, of the same.
     [[nodiscard]] std::size_t measure(std::uint32_t bit, std::uint32_t end) {
         std::size_t bits = 0;
-        array_steps_ = 0;
+        measured_steps_ = 0;
         for (; bit < end; bit = owed_.next(bit + 1)) {
             const RepHandle handle{bit + 1};
             const std::size_t value_bits = properties_.measure(handle);
             bits += value_bits;
-            array_steps_ += array_steps_of(state_, position_, handle, value_bits, false);
+            measured_steps_ += array_steps_of(state_, position_, handle, value_bits, false);
         }
         return bits;
     }
@@ -83,14 +86,14 @@ class PartCollector {
             return false;
         }
         // What alone costs more goes alone.
-        if (scratch_.part.any() && scratch_.array_steps + array_steps_ > array_steps_left_) {
+        if (part_.any() && array_steps_ + measured_steps_ > array_steps_left_) {
             return false;
         }
-        scratch_.array_steps += array_steps_;
+        array_steps_ += measured_steps_;
         meter_ = extended;
         value_bits_ += bits;
         for (std::uint32_t i = bit; i < end; i = owed_.next(i + 1)) {
-            scratch_.part.set(i);
+            part_.set(i);
         }
         return true;
     }
@@ -100,11 +103,13 @@ class PartCollector {
     const OwedVersions& position_;
     PropertyWriter& properties_;
     const ChangeMask& owed_;
-    SendScratch& scratch_;
+    ChangeMask& part_;
+    Vector<RepHandle>& left_out_;
     std::size_t array_steps_left_;
     RunLengthMeter meter_;
     std::size_t value_bits_ = 0;
-    std::size_t array_steps_ = 0;  // of what is measured
+    std::size_t array_steps_ = 0;
+    std::size_t measured_steps_ = 0;
     std::uint32_t first_ = 0;
 };
 

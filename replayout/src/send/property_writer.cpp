@@ -70,17 +70,18 @@ void PropertyWriter::count_plain_by_handle(std::uint32_t begin, std::uint32_t en
     for (std::uint32_t bit = begin; bit < end; ++bit) {
         const RepHandle handle{bit + 1};
         const RepLayoutCmd& cmd = layout.cmd(layout.cmd_of(layout.root(), handle));
-        const std::size_t bit_count = bit_count_in_place(cmd, state.shadow() + cmd.shadow_offset);
-        context_.note_bits(handle, bit_count);
         PropertyCounters& property = sending.type_counters->of(handle);
+        bool is_copied = false;
         if (!sending.shares_pieces()) {
             ++property.encoded[static_cast<std::size_t>(EncodeReason::SharingOff)];
         } else if (state.shared().find(handle, state.last_changed(handle)) != nullptr) {
             ++property.values_reused;
-            sending.scratch.copied_bits[bit] = bit_count;
+            is_copied = true;
         } else {
             ++property.encoded[static_cast<std::size_t>(pieces().reason_of_miss(handle, cmd))];
         }
+        context_.note_bits(handle, bit_count_in_place(cmd, state.shadow() + cmd.shadow_offset),
+                           is_copied);
     }
 }
 
@@ -161,7 +162,7 @@ std::size_t PropertyWriter::measure(RepHandle handle) {
     }
     if (context_.sending().shares_pieces() && pieces().may_keep(handle, cmd) &&
         pieces().has_failed(handle, cmd)) {
-        context_.scratch().left_out.push_back(handle);
+        context_.findings().left_out.push_back(handle);
         return 0;
     }
     context_.count_encoded(handle, EncodeReason::Measured);
@@ -181,6 +182,7 @@ void PropertyWriter::write_elements(RepHandle handle, ElementSpan span, BitWrite
     const std::size_t begin = writer.bit_count();
     write_dynamic_array(context_, index, shadow_value<ShadowArray>(leaf), context_.position(), 0,
                         span, writer);
+    context_.findings().values.clear();  // where more was tried before, it did not fit
     context_.note_bits(handle, writer.bit_count() - begin);
 }
 
@@ -199,7 +201,7 @@ const SharedPiece* PropertyWriter::build_shared_serialization(RepHandle handle, 
     }
     if (pieces().has_failed(handle, cmd)) {
         context_.note_failed();
-        context_.scratch().left_out.push_back(handle);
+        context_.findings().left_out.push_back(handle);
         return nullptr;
     }
     context_.count_encoded(handle, pieces().reason_of_miss(handle, cmd));

@@ -36,9 +36,4 @@ void leave_out_groups(const RepLayout& layout, const ChangeMask& owed,
     }
 }
 
-void forget_deltas(SendScratch& scratch) noexcept {
-    scratch.deltas.clear();
-    scratch.unchanged.clear();
-}
-
 }  // namespace replayout

@@ -13,33 +13,32 @@
 
 namespace replayout {
 
-/// A block of `handles` stands, of so many values. Its writer is done with it.
-inline void count_block_values(const ChangeMask& handles, std::uint32_t count,
+/// A block of so many values stands. Its writer is done with it.
+inline void count_block_values(std::uint32_t count, const BlockFindings& findings,
                                SendContext& context) {
     if (context.is_counting_sent) {
         context.counters.properties_sent += count;
-        count_sent_values(handles, context);
+        count_sent_values(findings.values, context);
     }
 }
-
-/// Apart, and not inline, as releasing states takes more registers than all else in a send.
-[[gnu::noinline]] void forget_deltas(SendScratch& scratch) noexcept;
 
 /// All but deltas: what the last send found out, which was nothing mostly.
-inline void reset_findings(SendScratch& scratch) noexcept {
-    scratch.unmapped.clear();
-    scratch.put_off.clear();
-    scratch.left_out.clear();
-    scratch.carried.clear();
-    scratch.array_steps = 0;
+inline void reset_findings(BlockFindings& findings) noexcept {
+    findings.carried.clear();
+    findings.unmapped.clear();
+    findings.put_off.clear();
+    findings.left_out.clear();
+    findings.values.clear();
 }
 
-/// What the last send found out is no more.
-inline void begin_send(SendScratch& scratch) noexcept {
-    reset_findings(scratch);
-    if (!scratch.deltas.empty() || !scratch.unchanged.empty()) {
-        forget_deltas(scratch);
+/// Forgets what the last send found out. Returns the room for what this one does.
+[[nodiscard]] inline BlockFindings& begin_send(SendScratch& scratch) noexcept {
+    BlockFindings& findings = findings_of(scratch);
+    reset_findings(findings);
+    if (!findings.deltas.empty() || !findings.unchanged.empty()) {
+        findings.forget_deltas();
     }
+    return findings;
 }
 
 /// What the value at `handle` can cost its receiver beyond its bytes: only keyed arrays do.

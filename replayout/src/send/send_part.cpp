@@ -67,7 +67,7 @@ struct ArrayPart {
     if (!written) {
         return {};
     }
-    cutter.collect_carried_deletions(*written, position, context.scratch.carried);
+    cutter.collect_carried_deletions(*written, position, findings_of(context.scratch).carried);
     return {true, written->places, cutter.next(*written)};
 }
 
@@ -91,39 +91,40 @@ struct ArrayPart {
     }
 }
 
-[[nodiscard]] SendResult send_array_part(ChangelistState& state, PropertyWriter& properties,
-                                         const OwedVersions& position, const ChangeMask& owed,
-                                         RepCursor& begin, RepRange& range, BitWriter& writer,
-                                         SendContext& context) {
+[[nodiscard]] SentBlock send_array_part(ChangelistState& state, PropertyWriter& properties,
+                                        const OwedVersions& position, const ChangeMask& owed,
+                                        RepCursor& begin, RepRange& range, BitWriter& writer,
+                                        SendContext& context) {
+    BlockFindings& findings = findings_of(context.scratch);
     const RepHandle handle = begin.handle;
     const std::size_t begin_bytes = writer.byte_count();
     const ArrayPart part = cut_value(state, properties, position, begin, writer, context);
     begin = {RepHandle{handle.value + 1}, 0};
     range = RepRange::of(handle);
     if (!part.is_any) {
-        return SendResult::ValueTooLarge;
+        return SentBlock(SendResult::ValueTooLarge, 0, 0, &findings);
     }
-    context.scratch.array_steps =
+    const std::size_t array_steps =
         array_steps_of(state, position, handle, (writer.byte_count() - begin_bytes) * 8, true);
     range.element_begin = part.places.begin;
     range.element_end = part.places.end;
     if (part.next) {
         begin = {handle, *part.next};
     }
-    collect_carried(position, state.version(), range, context.scratch.carried,
+    collect_carried(position, state.version(), range, findings.carried,
                     state.keeps_versions_apart(position.lost.after, position.restart_version));
     ++context.counters.properties_sent;
-    count_sent_values(context.scratch.part, context);
+    count_sent_values(findings.values, context);
     const bool is_last =
         begin.element == 0 && owed.next(begin.handle.value - 1) == owed.bit_count();
-    return is_last ? SendResult::Whole : SendResult::Part;
+    return SentBlock(is_last ? SendResult::Whole : SendResult::Part, 1, array_steps, &findings);
 }
 
 }  // namespace
 
-SendResult send_part(ChangelistState& state, const OwedVersions& position, const ChangeMask& owed,
-                     RepCursor& begin, RepRange& range, BitWriter& writer, SendContext& context) {
-    begin_send(context.scratch);
+SentBlock send_part(ChangelistState& state, const OwedVersions& position, const ChangeMask& owed,
+                    RepCursor& begin, RepRange& range, BitWriter& writer, SendContext& context) {
+    BlockFindings& findings = begin_send(context.scratch);
     PropertyWriter properties(state, position, context);
     if (begin.element > 0) {
         return send_array_part(state, properties, position, owed, begin, range, writer, context);
@@ -135,7 +136,7 @@ SendResult send_part(ChangelistState& state, const OwedVersions& position, const
     const std::uint32_t first = part.first();
     if (first == owed.bit_count()) {
         begin = {RepHandle{bit + 1}, 0};
-        return SendResult::Nothing;
+        return SentBlock(SendResult::Nothing, 0, 0, &findings);
     }
     if (bit == first) {
         const RepGroup* group =
@@ -143,20 +144,21 @@ SendResult send_part(ChangelistState& state, const OwedVersions& position, const
         if (group != nullptr) {
             range = {group->handle_begin, group->handle_end};
             begin = {RepHandle{group->handle_end}, 0};
-            return SendResult::ValueTooLarge;
+            return SentBlock(SendResult::ValueTooLarge, 0, 0, &findings);
         }
         begin = {RepHandle{first + 1}, 0};
         return send_array_part(state, properties, position, owed, begin, range, writer, context);
     }
     const std::uint32_t count = properties.write_block(context.scratch.part, writer);
     REPLAYOUT_ASSERT(!writer.overflowed());
-    count_block_values(context.scratch.part, count, context);
+    count_block_values(count, findings, context);
     const bool is_last = bit == owed.bit_count();
     range = {first + 1, is_last ? RepRange::no_handle_end : bit + 1};
-    collect_carried(position, state.version(), range, context.scratch.carried,
+    collect_carried(position, state.version(), range, findings.carried,
                     state.keeps_versions_apart(position.lost.after, position.restart_version));
     begin = {RepHandle{bit + 1}, 0};
-    return is_last ? SendResult::Whole : SendResult::Part;
+    return SentBlock(is_last ? SendResult::Whole : SendResult::Part, count, part.array_steps(),
+                     &findings);
 }
 
 }  // namespace replayout

@@ -28,15 +28,17 @@ namespace {
 [[nodiscard]] const ChangeMask& leave_out_failed(const RepLayout& layout, const ChangeMask& owed,
                                                  SendScratch& scratch) {
     ChangeMask& rest = scratch.part;
+    BlockFindings& findings = findings_of(scratch);
     rest.reset(owed.bit_count());
     rest.assign(owed);
-    leave_out_groups(layout, owed, scratch.left_out);
-    for (const RepHandle handle : scratch.left_out) {
+    leave_out_groups(layout, owed, findings.left_out);
+    for (const RepHandle handle : findings.left_out) {
         rest.clear(handle.value - 1);
     }
-    scratch.unmapped.clear();
-    scratch.put_off.clear();
-    scratch.deltas.clear();
+    findings.unmapped.clear();
+    findings.put_off.clear();
+    findings.values.clear();
+    findings.deltas.clear();
     return rest;
 }
 
@@ -74,37 +76,35 @@ namespace {
 }
 
 // Apart, and not inline, as it takes more registers than a run of plain leaves.
-[[nodiscard, gnu::noinline]] SendResult send_any(ChangelistState& state,
-                                                 const OwedVersions& position,
-                                                 const ChangeMask& owed, BitWriter& writer,
-                                                 SendContext& context) {
-    SendScratch& scratch = context.scratch;
-    begin_send(scratch);
+[[nodiscard, gnu::noinline]] SentBlock send_any(ChangelistState& state,
+                                                const OwedVersions& position,
+                                                const ChangeMask& owed, BitWriter& writer,
+                                                SendContext& context) {
+    BlockFindings& findings = begin_send(context.scratch);
     const BitWriter::Mark start = writer.mark();
     const std::size_t begin_bytes = writer.byte_count();
     PropertyWriter properties(state, position, context);
-    const ChangeMask* written = &owed;
     std::uint32_t count = properties.write_block(owed, writer);
     // A serializer may fail at its second call alone.
-    for (std::size_t failures = 0; !writer.overflowed() && scratch.left_out.size() > failures;) {
+    for (std::size_t failures = 0; !writer.overflowed() && findings.left_out.size() > failures;) {
         writer.rewind(start);
-        written = &leave_out_failed(state.layout(), owed, scratch);
-        failures = scratch.left_out.size();
-        if (!written->any()) {
-            return SendResult::Nothing;
+        const ChangeMask& rest = leave_out_failed(state.layout(), owed, context.scratch);
+        failures = findings.left_out.size();
+        if (!rest.any()) {
+            return SentBlock(SendResult::Nothing, 0, 0, &findings);
         }
-        count = properties.write_block(*written, writer);
+        count = properties.write_block(rest, writer);
     }
-    if (!writer.overflowed()) {
-        scratch.array_steps =
-            array_steps_of_block(state, position, owed, writer.byte_count() - begin_bytes);
-    }
-    if (writer.overflowed() || scratch.array_steps > context.array_steps_left) {
+    const std::size_t array_steps =
+        writer.overflowed()
+            ? 0
+            : array_steps_of_block(state, position, owed, writer.byte_count() - begin_bytes);
+    if (writer.overflowed() || array_steps > context.array_steps_left) {
         writer.rewind(start);
-        return SendResult::DoesNotFit;
+        return SentBlock(SendResult::DoesNotFit, 0, 0, &findings);
     }
-    count_block_values(*written, count, context);
-    return SendResult::Whole;
+    count_block_values(count, findings, context);
+    return SentBlock(SendResult::Whole, count, array_steps, &findings);
 }
 
 }  // namespace
@@ -112,13 +112,13 @@ namespace {
 // Most sets, where little changes, are one run of plain leaves, and get there by the shortest way.
 // All others, and those that are counted by type, go by PropertyWriter, to the same bits; so does
 // the one behind a send with deltas, whose states must be released (forget_deltas).
-SendResult send_properties(ChangelistState& state, const OwedVersions& position,
-                           const ChangeMask& owed, BitWriter& writer, SendContext& context) {
+SentBlock send_properties(ChangelistState& state, const OwedVersions& position,
+                          const ChangeMask& owed, BitWriter& writer, SendContext& context) {
     REPLAYOUT_ASSERT(owed.any());
-    SendScratch& scratch = context.scratch;
+    BlockFindings& findings = findings_of(context.scratch);
     const std::uint32_t bit_count = owed.bit_count();
     if (bit_count > small_set_bits_max || context.type_counters != nullptr ||
-        !scratch.deltas.empty() || !scratch.unchanged.empty()) {
+        !findings.deltas.empty() || !findings.unchanged.empty()) {
         return send_any(state, position, owed, writer, context);
     }
     PlainLeafRun leaves;
@@ -130,13 +130,13 @@ SendResult send_properties(ChangelistState& state, const OwedVersions& position,
     if (context.is_counting_sent) {
         context.counters.properties_sent += leaves.value_count();
     }
-    reset_findings(scratch);
-    return SendResult::Whole;
+    reset_findings(findings);
+    return SentBlock(SendResult::Whole, leaves.value_count(), 0, &findings);
 }
 
 void encode_shared_serializers(ChangelistState& state, Version since, SendContext& context) {
     REPLAYOUT_ASSERT(since < state.version());
-    begin_send(context.scratch);
+    BlockFindings& findings = begin_send(context.scratch);
     // Most receivers were sent the version before, so they are owed what changed of an array since.
     // If the game was not asked at each version, it has not written some older changes either.
     const OwedVersions newest = position_since(state.version() - 1);
@@ -151,7 +151,7 @@ void encode_shared_serializers(ChangelistState& state, Version since, SendContex
             PropertyWriter(state, newest, context).encode_shared(handle);
         }
     }
-    reset_findings(context.scratch);
+    reset_findings(findings);
 }
 
 std::size_t measure_property(ChangelistState& state, const OwedVersions& position, RepHandle handle,
@@ -159,16 +159,16 @@ std::size_t measure_property(ChangelistState& state, const OwedVersions& positio
     return PropertyWriter(state, position, context).measure(handle);
 }
 
-std::size_t measure_block(ChangelistState& state, const OwedVersions& position,
-                          const ChangeMask& owed, SendContext& context) {
+MeasuredBlock measure_block(ChangelistState& state, const OwedVersions& position,
+                            const ChangeMask& owed, SendContext& context) {
     PropertyWriter properties(state, position, context);
     std::size_t bits = change_mask_bits(owed, EmptySet::Impossible);
     for (std::uint32_t bit = owed.next(0); bit < owed.bit_count(); bit = owed.next(bit + 1)) {
         bits += properties.measure(RepHandle{bit + 1});
     }
     const std::size_t byte_count = (bits + 7) / 8;
-    context.scratch.array_steps = array_steps_of_block(state, position, owed, byte_count);
-    return byte_count;
+    return {byte_count, array_steps_of_block(state, position, owed, byte_count),
+            !findings_of(context.scratch).left_out.empty()};
 }
 
 }  // namespace replayout

@@ -74,7 +74,7 @@ void StructWriter::write(BitWriter& writer) {
 void StructWriter::note_failure() {
     context_.note_failed();
     const RepHandle handle = context_.handle();
-    Vector<RepHandle>& left_out = context_.scratch().left_out;
+    Vector<RepHandle>& left_out = context_.findings().left_out;
     if (!left_out.empty() && left_out.back() == handle) {
         return;  // another element of the same array
     }
@@ -92,18 +92,18 @@ void StructWriter::note_failure() {
 }
 
 void StructWriter::note_unmapped() {
-    SendScratch& scratch = context_.scratch();
+    const Vector<NetGUID>& guids = context_.scratch().guids;
     ++context_.sending().counters.values_unmapped;
     // A call has no update to come.
-    const bool is_put_off = !is_shared() && !context_.is_call() && scratch.guids.empty();
+    const bool is_put_off = !is_shared() && !context_.is_call() && guids.empty();
     if (is_shared() || is_put_off) {
         log_put_off();
     }
     if (is_put_off) {
-        scratch.put_off.push_back(context_.handle());
+        context_.findings().put_off.push_back(context_.handle());
     }
-    for (const NetGUID guid : scratch.guids) {
-        scratch.unmapped.push_back({context_.handle(), guid});
+    for (const NetGUID guid : guids) {
+        context_.findings().unmapped.push_back({context_.handle(), guid});
     }
 }
 
@@ -156,7 +156,7 @@ void StructWriter::check_purity(BitReader bits) {
 void StructWriter::note_delta_sent() {
     if (!context_.is_measuring()) {
         ChangelistState& state = context_.state();
-        context_.scratch().deltas.push_back(
+        context_.findings().deltas.push_back(
             {handle(),
              context_.delta_base(handle()).version,
              {state.last_changed(handle()), state.shared().delta_state(handle())}});
@@ -191,8 +191,8 @@ void StructWriter::write_delta(BitWriter& writer) {
         }
         if (!is_written || (base.state && made.get()->is_state_equal(*base.state.get()))) {
             context_.note_failed();
-            context_.scratch().unchanged.push_back({handle(), base.version, version});
-            context_.scratch().left_out.push_back(handle());
+            context_.findings().unchanged.push_back({handle(), base.version, version});
+            context_.findings().left_out.push_back(handle());
             return;
         }
         keep_state(made);

@@ -23,6 +23,7 @@ class WriteContext {
     [[nodiscard]] const RepLayout& layout() const noexcept { return layout_; }
     [[nodiscard]] SendContext& sending() const noexcept { return sending_; }
     [[nodiscard]] SendScratch& scratch() const noexcept { return sending_.scratch; }
+    [[nodiscard]] BlockFindings& findings() const noexcept { return findings_of(scratch()); }
     /// The object is the parameters of a call: only these have the layout of a struct.
     [[nodiscard]] bool is_call() const noexcept {
         return layout_.type().kind() == TypeKind::Struct;
@@ -95,22 +96,11 @@ class WriteContext {
     /// Notes how long the value is in the block, where values are counted by type.
     void note_bits(RepHandle handle, std::size_t bit_count, bool is_copied = false) {
         if (sending_.type_counters != nullptr) {
-            keep_bits(handle, bit_count, is_copied);
+            findings().values.push_back({handle, bit_count, is_copied ? bit_count : 0});
         }
     }
 
   private:
-    void keep_bits(RepHandle handle, std::size_t bit_count, bool is_copied) {
-        SendScratch& scratch = sending_.scratch;
-        Vector<std::uint64_t>& bits = scratch.value_bits;
-        if (bits.size() < layout_.handle_count()) {
-            bits.resize(layout_.handle_count());
-            scratch.copied_bits.resize(layout_.handle_count());
-        }
-        bits[handle.value - 1] = bit_count;
-        scratch.copied_bits[handle.value - 1] = is_copied ? bit_count : 0;
-    }
-
     ChangelistState& state_;
     const RepLayout& layout_;
     const OwedVersions& position_;

@@ -142,7 +142,7 @@ class Caller {
         BitWriter writer(memory_);
         SendContext context{package_map, counters, scratch, sharing_level(is_sharing),
                             nullptr,     false};
-        const CallParametersStatus status = parameters.write(writer, context);
+        const CallParametersStatus status = parameters.write(writer, context).status;
         REQUIRE(writer.bit_count() % 8 == 0);
         bytes.assign(writer.bytes().begin(), writer.bytes().end());
         return status;

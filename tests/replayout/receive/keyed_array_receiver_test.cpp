@@ -222,7 +222,7 @@ TEST_CASE("Keyed arrays: of the archetype's elements who joins is told which are
     BlockReceiver receiver(*layout);
     Feed remote = prototype;
     REQUIRE(receiver.receive(&remote, sender.block(position)));
-    CHECK(receiver.array_steps_spent <= sender.scratch.array_steps);
+    CHECK(receiver.array_steps_spent <= sender.last.array_steps);
     CHECK(remote.events == feed.events);
 }
 
@@ -268,7 +268,7 @@ TEST_CASE("Keyed arrays: a client that takes elements away itself keeps nothing 
             sender.update(&feed);
             REQUIRE(receiver.receive(&remote, sender.block(exact_at(held))));
             held = sender.state.version();
-            CHECK(receiver.array_steps_spent <= sender.scratch.array_steps);
+            CHECK(receiver.array_steps_spent <= sender.last.array_steps);
             remote.events.clear();  // the game has dealt with it, in a notify for example
             CHECK(receiver.state.references().size() == 1);
             if (is_forgotten) {
@@ -295,7 +295,7 @@ TEST_CASE("Keyed arrays: of an element that a client's game doubled a full set l
     feed.events[0].what = 9;
     sender.update(&feed);
     REQUIRE(receiver.receive(&remote, sender.block(exact_at(1))));
-    CHECK(receiver.array_steps_spent <= sender.scratch.array_steps);
+    CHECK(receiver.array_steps_spent <= sender.last.array_steps);
     CHECK(remote.events == feed.events);
 }
 
@@ -323,7 +323,7 @@ TEST_CASE("Keyed arrays: what a block makes a receiver do is taken from the pack
         ReceiveContext context = receiver.context();
         REQUIRE(receive_properties(*layout, reader, &remote, receiver.state, context));
         CHECK(remote.events == feed.events);
-        CHECK(steps - budget.array_steps <= sender.scratch.array_steps);
+        CHECK(steps - budget.array_steps <= sender.last.array_steps);
         return steps - budget.array_steps;
     };
     constexpr std::size_t pass_steps = count * 2;
@@ -398,7 +398,7 @@ TEST_CASE("Keyed arrays: whatever moves, a receiver ends in the sender's order, 
             }
             const Bytes block = sender.block(exact_at(version));
             REQUIRE(receiver.receive(&remote, block));
-            CHECK(receiver.array_steps_spent <= sender.scratch.array_steps);
+            CHECK(receiver.array_steps_spent <= sender.last.array_steps);
             REQUIRE(keys_of(remote) == keys_of(feed));
         }
     }

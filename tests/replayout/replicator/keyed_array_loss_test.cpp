@@ -145,10 +145,10 @@ class LossyGame {
     void send(std::uint32_t loss_percent) {
         BitWriter writer(memory_);
         const SendContext context{ids_, counters_, scratch_};
-        const SendResult result = replicator_.replicate_properties(writer, packet_, context);
-        REQUIRE(result != SendResult::ValueTooLarge);
-        REQUIRE(result != SendResult::DoesNotFit);
-        if (result == SendResult::Nothing) {
+        const SentBlock block = replicator_.replicate_properties(writer, packet_, context);
+        REQUIRE(block != SendResult::ValueTooLarge);
+        REQUIRE(block != SendResult::DoesNotFit);
+        if (block == SendResult::Nothing) {
             return;
         }
         const bool is_lost = random.percent(loss_percent) ||
@@ -156,8 +156,8 @@ class LossyGame {
         flights_.push_back({packet_++, tick_, is_lost});
         if (!is_lost) {
             // Who has too many keys or elements refuses, and closes.
-            REQUIRE(receiver_.receive(&remote_, writer.bytes(), result == SendResult::Part));
-            CHECK(receiver_.array_steps_spent <= scratch_.array_steps);
+            REQUIRE(receiver_.receive(&remote_, writer.bytes(), block == SendResult::Part));
+            CHECK(receiver_.array_steps_spent <= block.array_steps);
         }
     }
 

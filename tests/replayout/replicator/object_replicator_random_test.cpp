@@ -332,7 +332,7 @@ class Game {
             const SendResult result = twin.on.send(capacity, room);
             REQUIRE(twin.off.send(capacity, room) == result);
             is_in_parts = result == SendResult::Part;
-            count(result);
+            count(twin.on.last);
             if (result == SendResult::DoesNotFit) {
                 REQUIRE(room == PacketRoom::Rest);
                 room = PacketRoom::Whole;
@@ -347,11 +347,11 @@ class Game {
         REQUIRE_FALSE(twin.off.replicator.owes_any());
     }
 
-    void count(SendResult result) {
-        events_.packets += result == SendResult::Whole || result == SendResult::Part ? 1u : 0u;
-        events_.parts += result == SendResult::Part ? 1u : 0u;
-        events_.nothing += result == SendResult::Nothing ? 1u : 0u;
-        events_.left_out += on_.scratch.left_out.empty() ? 0u : 1u;
+    void count(const SentBlock& block) {
+        events_.packets += block == SendResult::Whole || block == SendResult::Part ? 1u : 0u;
+        events_.parts += block == SendResult::Part ? 1u : 0u;
+        events_.nothing += block == SendResult::Nothing ? 1u : 0u;
+        events_.left_out += block.findings == nullptr || block.findings->left_out.empty() ? 0u : 1u;
     }
 
     Events& events_;

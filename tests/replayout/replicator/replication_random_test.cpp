@@ -298,7 +298,7 @@ class Game {
             BitWriter writer(memory);
             SendContext context = sender->context();
             Written& entry = written[sender == &on_ ? 0 : 1];
-            entry.result = send_properties(sender->state, position, owed, writer, context);
+            entry.result = send_properties(sender->state, position, owed, writer, context).result;
             entry.bytes = to_bytes(writer.bytes());
         }
         REQUIRE(written[0].result == written[1].result);
@@ -363,9 +363,9 @@ class Game {
         Bytes memory(capacity_bytes);
         BitWriter writer(memory);
         SendContext context = sender.context();
-        const SendResult result =
+        const SentBlock part =
             send_part(sender.state, position, owed, cursor, range, writer, context);
-        return {result, to_bytes(writer.bytes())};
+        return {part.result, to_bytes(writer.bytes())};
     }
 
     void deliver(Receiver& receiver, const SentVersions& versions, const RepRange& range,

@@ -86,7 +86,7 @@ struct PromisedPeer {
             REQUIRE(peer.send_large_value() == SendResult::Whole);
         }
         while (promised.size() < peer.packets.size()) {
-            promised.push_back(sender.scratch.array_steps);
+            promised.push_back(peer.last.array_steps);
         }
         return result;
     }

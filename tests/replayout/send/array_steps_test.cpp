@@ -74,9 +74,9 @@ struct Rearranged {
         BitWriter writer(memory);
         SendContext context = sender.context();
         context.array_steps_left = array_steps_left;
-        const SendResult result =
+        const SentBlock sent =
             send_properties(sender.state, position, sender.scratch.owed, writer, context);
-        return {result, {}, sender.scratch.array_steps, to_bytes(writer.bytes())};
+        return {sent.result, {}, sent.array_steps, to_bytes(writer.bytes())};
     }
     /// The next part.
     [[nodiscard]] Sent part(RepCursor& cursor, std::size_t array_steps_left) {
@@ -85,12 +85,10 @@ struct Rearranged {
         BitWriter writer(memory);
         SendContext context = sender.context();
         context.array_steps_left = array_steps_left;
-        Sent sent;
-        sent.result = send_part(sender.state, position, sender.scratch.owed, cursor, sent.range,
-                                writer, context);
-        sent.array_steps = sender.scratch.array_steps;
-        sent.bytes = to_bytes(writer.bytes());
-        return sent;
+        RepRange range;
+        const SentBlock sent =
+            send_part(sender.state, position, sender.scratch.owed, cursor, range, writer, context);
+        return {sent.result, range, sent.array_steps, to_bytes(writer.bytes())};
     }
 
     TestLayout layout{build_harbour};
@@ -185,15 +183,16 @@ TEST_CASE("ObjectReplicator: a block that is kept costs what it cost, and waits 
         BitWriter writer(memory);
         SendContext context = sender.context();
         context.array_steps_left = left;
-        const SendResult result =
+        const SentBlock block =
             replicator.replicate_properties(writer, 1, context, PacketRoom::Rest);
         bytes = to_bytes(writer.bytes());
-        return result;
+        return block;
     };
     Bytes built;
-    REQUIRE(send(first, DecodeBudget::array_steps_default, built) == SendResult::Whole);
+    const SentBlock block = send(first, DecodeBudget::array_steps_default, built);
+    REQUIRE(block == SendResult::Whole);
     REQUIRE(sender.counters.payloads_built == 1);
-    const std::size_t cost = sender.scratch.array_steps;
+    const std::size_t cost = block.array_steps;
     REQUIRE(cost > 1);
     for (const std::size_t left : {cost, cost + 1}) {
         ObjectReplicator second(sender.state, resource);
@@ -201,14 +200,16 @@ TEST_CASE("ObjectReplicator: a block that is kept costs what it cost, and waits 
         CHECK(send(second, cost - 1, copied) == SendResult::DoesNotFit);
         CHECK(copied.empty());
         const std::uint64_t reused = sender.counters.payloads_reused;
-        CHECK(send(second, left, copied) == SendResult::Whole);
+        const SentBlock copy = send(second, left, copied);
+        CHECK(copy == SendResult::Whole);
         CHECK(sender.counters.payloads_reused == reused + 1);
-        CHECK(sender.scratch.array_steps == cost);
+        CHECK(copy.array_steps == cost);
         CHECK(copied == built);
     }
     // Nothing more is owed, so nothing is to be taken from what the packet has left.
-    CHECK(send(first, cost, built) == SendResult::Nothing);
-    CHECK(sender.scratch.array_steps == 0);
+    const SentBlock nothing = send(first, cost, built);
+    CHECK(nothing == SendResult::Nothing);
+    CHECK(nothing.array_steps == 0);
 }
 
 }  // namespace replayout::test

@@ -153,39 +153,39 @@ class LossyPair {
         }
         const SentVersions taken = pair_.take_owed(version);
         RepCursor cursor;
-        SendResult result = SendResult::Part;
-        for (std::size_t i = 0; result == SendResult::Part; ++i) {
+        SentBlock block(SendResult::Part);
+        for (std::size_t i = 0; block == SendResult::Part; ++i) {
             RepCursor twin_cursor = cursor;
             RepRange range;
-            const Bytes twin = write(unshared_, from, twin_cursor, range, result);
-            const Bytes bytes = write(sender_, from, cursor, range, result);
+            const Bytes twin = write(unshared_, from, twin_cursor, range, block);
+            const Bytes bytes = write(sender_, from, cursor, range, block);
             REQUIRE(bytes == twin);
-            REQUIRE(result != SendResult::ValueTooLarge);
-            deliver(bytes, taken, result == SendResult::Part, is_lost(i));
+            REQUIRE(block != SendResult::ValueTooLarge);
+            deliver(bytes, taken, block, is_lost(i));
         }
     }
 
     Bytes write(BlockSender& sender, const OwedVersions& from, RepCursor& cursor, RepRange& range,
-                SendResult& result) {
+                SentBlock& block) {
         Bytes memory(packet_bytes);
         BitWriter writer(memory);
         SendContext context = sender.context();
-        result = send_part(sender.state, from, sender.scratch.owed, cursor, range, writer, context);
+        block = send_part(sender.state, from, sender.scratch.owed, cursor, range, writer, context);
         return to_bytes(writer.bytes());
     }
 
-    void deliver(const Bytes& bytes, const SentVersions& taken, bool more_parts_follow,
+    void deliver(const Bytes& bytes, const SentVersions& taken, const SentBlock& block,
                  bool is_lost) {
         ++block_count;
         pair_.send_part();
         in_flight_.sent(taken);
         Flight flight;
-        flight.carried.assign(sender_.scratch.carried.begin(), sender_.scratch.carried.end());
+        flight.carried.assign(block.findings->carried.begin(), block.findings->carried.end());
         flight.is_lost = is_lost;
         flights_.push_back(flight);
         if (!is_lost) {
-            REQUIRE(receiver_.receive(&remote_, bytes, more_parts_follow));
-            CHECK(receiver_.array_steps_spent <= sender_.scratch.array_steps);
+            REQUIRE(receiver_.receive(&remote_, bytes, block == SendResult::Part));
+            CHECK(receiver_.array_steps_spent <= block.array_steps);
         }
     }
 

@@ -290,7 +290,8 @@ TEST_CASE("send_properties: a value that fails takes no room, shared or not",
             BitWriter writer(memory);
             SendContext context = sender->context();
             results[side] =
-                send_properties(sender->state, since(0), sender->scratch.owed, writer, context);
+                send_properties(sender->state, since(0), sender->scratch.owed, writer, context)
+                    .result;
             bytes[side] = to_bytes(writer.bytes());
         }
         REQUIRE(results[0] == results[1]);

@@ -500,9 +500,10 @@ TEST_CASE("Golden vectors: deltas of a struct, from the archetype and from what 
         SendContext context = sender.context();
         context.delta_states = &deltas;
         const OwedVersions position = since(sender.state.version() - 1);
-        REQUIRE(send_properties(sender.state, position, sender.collect(position), writer,
-                                context) == SendResult::Whole);
-        deltas.block_sent(sender.scratch.deltas);
+        const SentBlock block =
+            send_properties(sender.state, position, sender.collect(position), writer, context);
+        REQUIRE(block == SendResult::Whole);
+        deltas.block_sent(block.deltas());
         check_golden(name, writer.bytes());
         REQUIRE(receiver.receive(&client, read_golden(name)));
         CHECK(client.scores == server.scores);

@@ -78,10 +78,9 @@ TEST_CASE("send_properties: a block fits exactly or leaves the writer where it s
             BitWriter writer(memory);
             writer.write_bits(0xabcd, 16);
             SendContext context = sender.context();
-            const SendResult result =
+            const SentBlock sent =
                 send_properties(sender.state, since(0), sender.scratch.owed, writer, context);
-            REQUIRE(result ==
-                    (capacity < block.size() ? SendResult::DoesNotFit : SendResult::Whole));
+            REQUIRE(sent == (capacity < block.size() ? SendResult::DoesNotFit : SendResult::Whole));
             REQUIRE_FALSE(writer.overflowed());
             REQUIRE(writer.bit_count() == (capacity < block.size() ? 16 : 16 + block.size() * 8));
             REQUIRE(memory[0] == std::byte{0xcd});
@@ -156,7 +155,7 @@ WrittenRow write_row(BlockSender& sender, const ChangeMask& handles, std::uint32
     writer.write_bits(0x2a, bit_offset);
     SendContext context = sender.context();
     WrittenRow written;
-    written.result = send_properties(sender.state, since(0), handles, writer, context);
+    written.result = send_properties(sender.state, since(0), handles, writer, context).result;
     written.bit_count = writer.bit_count();
     writer.finish_byte();  // what is above is unspecified
     written.bytes = to_bytes(writer.bytes());

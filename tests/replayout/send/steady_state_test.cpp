@@ -121,9 +121,9 @@ struct Match {
             sender.state.collect_owed(position, sender.scratch.owed);
             BitWriter writer(memory);
             SendContext context = sender.context();
-            const SendResult result =
+            const SentBlock block =
                 send_properties(sender.state, position, sender.scratch.owed, writer, context);
-            is_good = is_good && result == SendResult::Whole;
+            is_good = is_good && block == SendResult::Whole;
             const SentVersions record = pair.send(sender.state.version());
             if ((number + index) % 7 == 0) {
                 pair.lose(record);
@@ -215,9 +215,9 @@ struct Fair {
         BitWriter writer(memory);
         SendContext context = sender.context();
         context.delta_states = &visit.deltas;
-        is_good = is_good && send_properties(sender.state, position, owed, writer, context) ==
-                                 SendResult::Whole;
-        visit.deltas.block_sent(sender.scratch.deltas);
+        const SentBlock block = send_properties(sender.state, position, owed, writer, context);
+        is_good = is_good && block == SendResult::Whole;
+        visit.deltas.block_sent(block.deltas());
         const SentVersions record = visit.pair.send(sender.state.version());
         if (is_delivered) {
             visit.pair.delivered();
@@ -304,7 +304,8 @@ TEST_CASE("Steady state: parts take no memory", "[replayout][steady_state]") {
         for (SendResult result = SendResult::Part; result == SendResult::Part;) {
             BitWriter writer(memory);
             result = send_part(sender.state, position, sender.scratch.owed, cursor, range, writer,
-                               context);
+                               context)
+                         .result;
         }
         taken = tick < 100 ? 0 : taken + watch.taken();
     }

@@ -193,7 +193,7 @@ TEST_CASE("Keyed arrays: what a client's game adds of its own is not the sender'
     const auto left =
         read_with(receiver, *layout, client, block, DecodeBudget::array_steps_default);
     REQUIRE(left);
-    CHECK(DecodeBudget::array_steps_default - *left <= sender.scratch.array_steps);
+    CHECK(DecodeBudget::array_steps_default - *left <= sender.last.array_steps);
     CHECK(std::equal(server.tap.begin(), server.tap.end(), client.tap.begin()));
     CHECK(client.tap.size() == 6'000);
 }
@@ -216,7 +216,7 @@ TEST_CASE("Keyed arrays: moving elements costs by what they are made of",
         position.held_version = 1;
         REQUIRE(receiver.receive(&remote, sender.block(position)));
         CHECK(remote.books == shelf.books);
-        CHECK(receiver.array_steps_spent <= sender.scratch.array_steps);
+        CHECK(receiver.array_steps_spent <= sender.last.array_steps);
         return receiver.array_steps_spent;
     };
     // One key is looked for, one element moves past the others: 1 + 25, 200 + 6. Beside that leaves

@@ -40,18 +40,18 @@ class Link {
         BitWriter writer(memory);
         SendContext context = sender.context();
         context.delta_states = &deltas;
-        const SendResult result =
-            owed.any() ? send_properties(sender.state, position, owed, writer, context)
-                       : SendResult::Nothing;
+        const SentBlock block = owed.any()
+                                    ? send_properties(sender.state, position, owed, writer, context)
+                                    : SentBlock();
         if (owed.any()) {
-            deltas.note_unchanged(sender.scratch.unchanged);
+            deltas.note_unchanged(block.findings->unchanged);
         }
-        if (result == SendResult::Nothing) {
+        if (block == SendResult::Nothing) {
             pair.skip(sender.state.version());
             return {};
         }
-        REQUIRE(result == SendResult::Whole);
-        deltas.block_sent(sender.scratch.deltas);
+        REQUIRE(block == SendResult::Whole);
+        deltas.block_sent(block.deltas());
         in_flight_.push_back({to_bytes(writer.bytes()), pair.send(sender.state.version())});
         return in_flight_.back().block;
     }

@@ -540,8 +540,8 @@ TEST_CASE("NetSerialize: ok = false while writing leaves the value out, and is l
     CHECK(pair.client.label.text.empty());
     CHECK(pair.sender.counters.values_failed == 1);
     CHECK(pair.sender.counters.properties_sent == 1);
-    REQUIRE(pair.sender.scratch.left_out.size() == 1);
-    CHECK(pair.sender.scratch.left_out[0] == RepHandle{5});
+    REQUIRE(pair.sender.last.findings->left_out.size() == 1);
+    CHECK(pair.sender.last.findings->left_out[0] == RepHandle{5});
     REQUIRE(LogSpy::messages().size() == 1);
     CHECK(LogSpy::messages()[0] ==
           "net_serialize of \"Label\" in property \"label\" failed while "
@@ -550,7 +550,7 @@ TEST_CASE("NetSerialize: ok = false while writing leaves the value out, and is l
     pair.server.label.is_bad = false;
     pair.replicate();
     CHECK(pair.client.label.text == "red");
-    CHECK(pair.sender.scratch.left_out.empty());
+    CHECK(pair.sender.last.findings->left_out.empty());
 }
 
 TEST_CASE("NetSerialize: text that is too long or not UTF-8 is left out, and never asserted",
@@ -603,7 +603,7 @@ TEST_CASE("NetSerialize: a value that fails when the block is written again is l
     CHECK(client.last == 3);
     CHECK(sender.counters.values_failed == 2);
     CHECK(sender.counters.properties_sent == 1);
-    CHECK(sender.scratch.left_out.size() == 2);
+    CHECK(sender.last.findings->left_out.size() == 2);
 }
 
 TEST_CASE("NetSerialize: when everything fails nothing is written", "[replayout][net_serialize]") {
@@ -650,9 +650,9 @@ TEST_CASE("NetSerialize: not fully mapped while writing reports the handle and t
     pair.server.bond.first = server_post;
     pair.replicate();
     CHECK(pair.client.leash.holder.is_null());
-    REQUIRE(pair.sender.scratch.unmapped.size() == 1);
-    CHECK(pair.sender.scratch.unmapped[0].handle == RepHandle{4});
-    CHECK(pair.sender.scratch.unmapped[0].guid == pair.guid(server_post));
+    REQUIRE(pair.sender.last.findings->unmapped.size() == 1);
+    CHECK(pair.sender.last.findings->unmapped[0].handle == RepHandle{4});
+    CHECK(pair.sender.last.findings->unmapped[0].guid == pair.guid(server_post));
     CHECK(pair.sender.counters.values_unmapped == 1);
 
     // Once the receiver has it, the same value is sent whole.
@@ -660,7 +660,7 @@ TEST_CASE("NetSerialize: not fully mapped while writing reports the handle and t
     pair.receiver.package_map.bind(pair.guid(server_post), post);
     REQUIRE(pair.receiver.receive(&pair.client, pair.sender.single(since(0), RepHandle{4})));
     CHECK(pair.client.leash.holder == post);
-    CHECK(pair.sender.scratch.unmapped.empty());
+    CHECK(pair.sender.last.findings->unmapped.empty());
 }
 
 TEST_CASE("NetSerialize: where nobody keeps account of receivers all are taken to have all",
@@ -670,7 +670,7 @@ TEST_CASE("NetSerialize: where nobody keeps account of receivers all are taken t
     pair.server.leash.holder = server_post;
     pair.replicate();
     CHECK(pair.client.leash.holder == post);
-    CHECK(pair.sender.scratch.unmapped.empty());
+    CHECK(pair.sender.last.findings->unmapped.empty());
 }
 
 }  // namespace

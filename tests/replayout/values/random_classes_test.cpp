@@ -437,6 +437,7 @@ class Game {
 
     struct Written {
         SendResult result = SendResult::Nothing;
+        const BlockFindings* findings = nullptr;
         Bytes bytes;
     };
 
@@ -450,8 +451,8 @@ class Game {
             Bytes memory(capacity_bytes);
             BitWriter writer(memory);
             SendContext context = senders[side]->context();
-            written[side].result = write(receiver.replicators[side], writer, context);
-            written[side].bytes = to_bytes(writer.bytes());
+            const SentBlock block = write(receiver.replicators[side], writer, context);
+            written[side] = {block.result, block.findings, to_bytes(writer.bytes())};
         }
         REQUIRE(written[0].result == written[1].result);
         REQUIRE(written[0].bytes == written[1].bytes);
@@ -475,7 +476,7 @@ class Game {
                 });
             is_in_parts = block.result == SendResult::Part;
             if (is_in_parts) {
-                const auto& carried = on_.sender.scratch.carried;
+                const auto& carried = block.findings->carried;
                 events_.array_parts +=
                     std::any_of(carried.begin(), carried.end(),
                                 [](const LostPart& part) {
@@ -506,9 +507,9 @@ class Game {
             [&](ObjectReplicator& replicator, BitWriter& writer, SendContext& context) {
                 REQUIRE(replicator.large_value() == flight.large_value);
                 const std::size_t size = replicator.measure_large_value(context);
-                const SendResult result = replicator.replicate_large_value(writer, context);
+                const SentBlock value = replicator.replicate_large_value(writer, context);
                 REQUIRE(writer.byte_count() == size);
-                return result;
+                return value;
             });
         REQUIRE(value.result == SendResult::Whole);
         flight.block = value.bytes;

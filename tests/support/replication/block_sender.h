@@ -75,8 +75,8 @@ class BlockSender {
         }
         BitWriter writer(memory_);
         SendContext send_context = context();
-        REQUIRE(send_properties(state, position, scratch.owed, writer, send_context) ==
-                SendResult::Whole);
+        last = send_properties(state, position, scratch.owed, writer, send_context);
+        REQUIRE(last == SendResult::Whole);
         return to_bytes(writer.bytes());
     }
 
@@ -91,8 +91,9 @@ class BlockSender {
                scratch.owed.next(cursor.handle.value - 1) < scratch.owed.bit_count()) {
             BitWriter writer(std::span<std::byte>(memory_).first(capacity_bytes));
             SentPart part;
-            part.result =
+            last =
                 send_part(state, position, scratch.owed, cursor, part.range, writer, send_context);
+            part.result = last.result;
             part.bytes = part.result == SendResult::ValueTooLarge
                              ? single(position, RepHandle{part.range.handle_begin})
                              : to_bytes(writer.bytes());
@@ -109,7 +110,8 @@ class BlockSender {
         Bytes memory(256 * 1024);
         BitWriter writer(memory);
         SendContext send_context = context();
-        REQUIRE(send_properties(state, position, only, writer, send_context) == SendResult::Whole);
+        last = send_properties(state, position, only, writer, send_context);
+        REQUIRE(last == SendResult::Whole);
         return to_bytes(writer.bytes());
     }
 
@@ -117,6 +119,7 @@ class BlockSender {
     ReplicationCounters counters;
     SendScratch scratch;
     ChangelistState state;
+    SentBlock last;  ///< by block(), parts() or single()
     bool is_sharing = true;
     const ReceiverIds* receiver = nullptr;
     TypeCounters* type_counters = nullptr;

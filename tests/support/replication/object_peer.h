@@ -50,14 +50,14 @@ class ObjectPeer final : private ReceiverIds {
         BitWriter writer(memory);
         SendContext context = send_context();
         const std::uint64_t number = ++last_number;
-        const SendResult result = replicator.replicate_properties(writer, number, context, room);
-        const bool is_part = result == SendResult::Part;
-        if (is_part || result == SendResult::Whole) {
+        last = replicator.replicate_properties(writer, number, context, room);
+        const bool is_part = last == SendResult::Part;
+        if (is_part || last == SendResult::Whole) {
             packets.push_back({number, to_bytes(writer.bytes()), is_part, RepHandle{0}});
         } else {
             REQUIRE(writer.bit_count() == 0);
         }
-        return result;
+        return last.result;
     }
 
     /// Everything that is owed; values that are too large for a packet reliably.
@@ -75,11 +75,11 @@ class ObjectPeer final : private ReceiverIds {
         const RepHandle value = replicator.large_value();
         Bytes memory(replicator.measure_large_value(context));
         BitWriter writer(memory);
-        const SendResult result = replicator.replicate_large_value(writer, context);
-        if (result == SendResult::Whole) {
+        last = replicator.replicate_large_value(writer, context);
+        if (last == SendResult::Whole) {
             packets.push_back({0, to_bytes(writer.bytes()), false, value});
         }
-        return result;
+        return last.result;
     }
 
     /// The oldest packet arrives, and that is told.
@@ -152,6 +152,7 @@ class ObjectPeer final : private ReceiverIds {
     T object;
     std::deque<Packet> packets;
     std::uint64_t last_number = 0;
+    SentBlock last;
 
   private:
     [[nodiscard]] bool is_mapped(NetGUID guid) const override {
