@@ -25,10 +25,10 @@ BundleOrder::BundleOrder(const ObjectStore& objects, const InterestManager& inte
       sorted_(resource),
       indices_(resource) {}
 
-void BundleOrder::find(const FlushChanges& changes) {
+std::span<const ObjectIndex> BundleOrder::find(const FlushChanges& changes) {
     clear_all(in_cells_, sorted_, indices_);
     if (!interest_.grid().has_objects()) {
-        return;
+        return {};
     }
     std::uint64_t differing = 0;
     bool is_sorted = true;
@@ -47,13 +47,14 @@ void BundleOrder::find(const FlushChanges& changes) {
         });
     }
     if (is_sorted) {
-        return;
+        return {};
     }
     sort_by_cell(differing);
     indices_.reserve(in_cells_.size());
     for (const ObjectInCell& object : in_cells_) {
         indices_.push_back(object.index);
     }
+    return {indices_.data(), indices_.size()};
 }
 
 // By one digit after the other, the last one first; most are the same for all.

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// The order in which what changed is laid down in bundles: what is seen together lies together.
+// The order in which what changed is laid down: what is seen together lies together, so a client
+// that sees a part of the world takes few copies. Which blocks it takes does not depend on this.
 //
-//     cells          | 2: 7 40 | 5: 12 |          objects of the interest grid, line by line
-//     order     3  9 | 7  40   | 12    |          first who lies in no cell, then cell by cell
-//
-// It decides where blocks lie, and with that how many copies a client takes that sees a part of the
-// world; which blocks it takes follows from its pairs alone. Where nothing that changed is in the
-// grid the order is that of the objects, which costs nothing.
+//     cells          | 2: 7 40 | 5: 12 |      objects of the interest grid, line by line
+//     order     3  9 | 7  40   | 12    |      first what lies in no cell, then cell by cell
 #pragma once
 
 #include <replayout/reflection/memory.h>
@@ -27,12 +24,9 @@ class BundleOrder {
     BundleOrder(const ObjectStore& objects, const InterestManager& interest,
                 MemoryResource* resource);
 
-    /// Behind the compare of a flush. O(what changed), where the grid has any objects.
-    void find(const FlushChanges& changes);
-    /// All that changed. Empty: in the order of the objects.
-    [[nodiscard]] std::span<const ObjectIndex> indices() const noexcept {
-        return {indices_.data(), indices_.size()};
-    }
+    /// After the compare of a flush: returns all that changed. Empty: it is to be laid down in the
+    /// order of the objects. O(what changed), where the grid has any objects.
+    [[nodiscard]] std::span<const ObjectIndex> find(const FlushChanges& changes);
     /// Between flushes, see KeptRoom.
     void trim();
 

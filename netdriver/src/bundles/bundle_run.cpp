@@ -99,10 +99,9 @@ std::uint64_t BundleRun::blocks_in(const Bundle& bundle, const BitRow& objects) 
     return blocks;
 }
 
-std::uint64_t BundleRun::kept_blocks_in(const SentBundle& sent,
-                                        const BitRow& objects) const noexcept {
+std::uint64_t SentBundle::kept_among(const BitRow& objects) const noexcept {
     std::uint64_t chosen = 0;
-    for_each_block(sent.bundle, sent.blocks, [&](std::uint64_t bit, const BundleBlock& block) {
+    run->for_each_block(bundle, blocks, [&](std::uint64_t bit, const BundleBlock& block) {
         chosen |= objects.test(block.index) ? bit : 0;
     });
     return chosen;

@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// The bundles of one flush: blocks that bring every regular pair from one version of its object to
-// the next, in the order of the objects or cell by cell (BundleOrder). Who takes one needs a single
-// record for all its blocks.
+// The list of the blocks of one flush, in bundles and packets. A connection that sends some of them
+// holds the list until it knows their fate. server_bundles.h explains the whole.
 //
 //     blocks     [ 3: v8 ][ 4: v2 ][ 9: v31 ] ... [ 70: v5 ][ 71: v12 ] ...
 //     bundles    |-- at most 64 ---------|-- ...
-//     packets    |-- as many blocks as an empty packet has room for --|-- ...
-//
-// A packet is of one bundle, or of several where blocks are small; none lies in two.
-//
-// Of blocks that lie cell by cell it is known where that of an object is (BlockPosition), so who
-// takes a few of them does not look at the others.
-//
-// The list of blocks lives until nobody waits for the fate of any; their bytes only as long as the
-// flush. When it is old, it keeps the blocks alone whose fate somebody waits for (keep_only()).
+//     packets    |-- one bundle or several, as far as an empty packet has room --|-- ...
 #pragma once
 
 #include <replayout/reflection/diagnostics.h>
@@ -121,8 +112,6 @@ class BlockPosition {
     std::uint32_t value_ = none;
 };
 
-struct SentBundle;
-
 class BundleRun {
   public:
     static constexpr std::uint32_t blocks_per_bundle_max = 64;
@@ -168,7 +157,8 @@ class BundleRun {
                                        : static_cast<std::uint32_t>(bundles_.size());
     }
 
-    /// Blocks do not lie in the order of the objects, but it is known where each is.
+    /// Blocks do not lie in the order of the objects, but it is known where each is. So a
+    /// connection that takes a few of them does not look at the others.
     [[nodiscard]] bool has_positions() const noexcept { return !word_positions_.empty(); }
     /// Those of a word that changed. Requires positions.
     [[nodiscard]] const WordPositions& positions_in(std::uint32_t word) const noexcept {
@@ -185,9 +175,6 @@ class BundleRun {
     /// and for each object of the smaller part of a word; with positions, one for each object.
     [[nodiscard]] std::uint64_t blocks_in(const Bundle& bundle,
                                           const BitRow& objects) const noexcept;
-    /// The same among blocks that are kept, where not all are. O(blocks).
-    [[nodiscard]] std::uint64_t kept_blocks_in(const SentBundle& sent,
-                                               const BitRow& objects) const noexcept;
 
     /// Keeps these blocks alone, if they are few among those that it has: bit i of `held[b]` for
     /// block i of bundle b. Bundles, and the bits that name their blocks, stay as they are.
@@ -246,14 +233,13 @@ class BundleRun {
         begin_bundle();
     }
     void add_block(const BundleBlock& block) {
-        append(block);
+        blocks_.push_back(block);
         count_appended(1, {BitRow::word_of(block.index), BitRow::mask_of(block.index)},
                        block.property_count, block.body_bytes);
     }
-    /// The block alone, of what count_appended() is told.
-    void append(const BundleBlock& block) { blocks_.push_back(block); }
-    /// The same in two steps, for several of objects in one word of a row: first room for so many,
-    /// of which as many as are said at last stay unused, and then what there is in all of them.
+    /// Adds several blocks of objects in one word of a row: first room for so many, of which as
+    /// many as end_blocks() names stay unused, and then count_appended() for what there is in all
+    /// of them.
     [[nodiscard]] BundleBlock* begin_blocks(std::uint32_t count) {
         const std::uint32_t begin = append_room(count);
         return blocks_.data() + begin;
@@ -287,8 +273,10 @@ class BundleRun {
     [[nodiscard]] std::span<BundleBlock> room_of_blocks() noexcept {
         return {blocks_.data(), blocks_.size()};
     }
-    /// Blocks that are in no bundle yet.
-    [[nodiscard]] std::uint32_t unbundled_count() const noexcept { return unbundled_count_; }
+    /// As many blocks as a bundle may have are in none yet.
+    [[nodiscard]] bool is_bundle_full() const noexcept {
+        return unbundled_count_ == blocks_per_bundle_max;
+    }
     /// Makes one of these, if there are any, which lie there.
     void end_bundle(std::size_t bytes_begin, std::size_t bytes_end) {
         REPLAYOUT_ASSERT(unbundled_count_ <= blocks_per_bundle_max);
@@ -406,8 +394,12 @@ struct SentBundle {
     [[nodiscard]] SentBundle among(const BitRow& objects) const noexcept {
         return {run, bundle,
                 run->keeps_all() ? blocks & run->blocks_in(run->bundles()[bundle], objects)
-                                 : run->kept_blocks_in(*this, objects)};
+                                 : kept_among(objects)};
     }
+
+  private:
+    /// The same where not all blocks of the run are kept. O(blocks).
+    [[nodiscard]] std::uint64_t kept_among(const BitRow& objects) const noexcept;
 };
 
 /// Bundles that follow each other, in whole packets of the run: all blocks of each. Or one, and any

@@ -1,27 +1,38 @@
 // SPDX-License-Identifier: MIT
 //
-// Lays down the block that every regular pair of an object is owed for the changes of this flush,
-// in bytes that the caller gives. It changes none of its own members meanwhile, so several lanes
-// may use it at a time, each with its own bytes and its own objects.
+// Lays down what regular pairs are owed of one object after the other, as blocks in bytes of its
+// own. The writer of the run cuts these into bundles and packets as it goes. The writer of a lane
+// cuts nothing: LaneBlocks has that done afterwards.
 #pragma once
 
+#include <replayout/block_counts.h>
 #include <replayout/changelist_state.h>
+#include <replayout/netdriver/bunch.h>
+#include <replayout/reflection/memory.h>
 #include <replayout/send_properties.h>
 
-#include "blocks_ahead.h"
 #include "bundle_run.h"
 #include "flush_changes.h"
-#include "laid_down_blocks.h"
+#include "kept_room.h"
 #include "lane_range.h"
 #include "object_store.h"
 
-#include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
 namespace replayout {
+
+/// Blocks that follow each other in a lane and in a packet of the run.
+struct BlockExtent {
+    std::uint32_t first = 0;  ///< of the lane's
+    std::uint32_t count = 0;
+    // The head of the first of them, in the run:
+    std::uint32_t byte_offset = 0;
+    std::uint16_t head_bytes = 0;
+    bool has_new_head = false;  ///< else it stands after the same block as in the lane
+    ChannelIndex last_channel;  ///< of the block before it
+};
 
 class RegularBlockWriter {
   public:
@@ -32,136 +43,168 @@ class RegularBlockWriter {
         Bytes,     ///< its bytes: it is laid down
     };
 
-    /// `unasked`: objects that no client is shown, see SharedValues: they are left out.
-    RegularBlockWriter(const ObjectStore& objects, const FlushChanges& changes,
-                       const BitRow& unasked) noexcept
-        : objects_(objects), changes_(changes), unasked_(unasked) {}
+    struct Parts {
+        const ObjectStore& objects;
+        const FlushChanges& changes;
+        const BitRow& unasked;  ///< objects that no client is shown (SharedValues): left out
+    };
 
-    /// Begins a flush. `type_counters` by layout number; empty: values are not counted by type.
-    void begin(Contents contents, std::span<TypeCounters> type_counters) noexcept {
-        contents_ = contents;
-        type_counters_ = type_counters;
+    /// `room_bytes`: of an empty packet, for blocks.
+    RegularBlockWriter(const Parts& parts, std::size_t room_bytes, MemoryResource* resource)
+        : parts_(parts),
+          room_bytes_(room_bytes),
+          bytes_(resource),
+          loose_(resource),
+          values_(Allocator<BlockValue>(resource)),
+          value_ends_(Allocator<std::size_t>(resource)) {}
+
+    /// Begins a flush. Blocks are cut into bundles of `run`; null: they are not cut.
+    /// `type_counters` by layout number; empty: values are not counted by type.
+    void begin(Contents contents, BundleRun* run, std::span<TypeCounters> type_counters) noexcept;
+    /// Between begin() and the first block, see KeptRoom.
+    void trim() {
+        loose_.trim();
+        bytes_.drop_and_trim();
     }
-    [[nodiscard]] bool has_bytes() const noexcept { return contents_ == Contents::Bytes; }
-    /// Whether what each value takes is counted by type.
-    [[nodiscard]] bool counts_by_type() const noexcept { return !type_counters_.empty(); }
 
+    /// Lays down what changed of the objects in `order`, and then of all objects in these words of
+    /// a row. Adds the blocks to `blocks`: the run that begin() was given, or LaneBlocks. Writes no
+    /// bytes unless has_bytes().
+    template <typename Blocks>
+    void lay_down(std::span<const ObjectIndex> order, LaneRange words, Blocks& blocks,
+                  SendContext& context);
+    /// Blocks that the run has since the last bundle become one; the next one goes on in the same
+    /// packet.
+    void end_bundle() {
+        run_->end_bundle(bundle_begin_, byte_count_);
+        bundle_begin_ = byte_count_;
+    }
+
+    [[nodiscard]] bool has_bytes() const noexcept { return contents_ == Contents::Bytes; }
+    /// What an empty packet has room for.
+    [[nodiscard]] std::size_t room_bytes() const noexcept { return room_bytes_; }
+    /// What is laid down, with room for a header in front of each packet.
+    [[nodiscard]] std::span<std::byte> bytes() noexcept { return {bytes_.data(), byte_count_}; }
+    [[nodiscard]] std::span<const std::byte> bytes() const noexcept {
+        return {bytes_.data(), byte_count_};
+    }
+    /// The values of a block. Known only where types are counted.
+    [[nodiscard]] std::span<const BlockValue> values_of(std::uint32_t number) const noexcept {
+        const std::size_t begin = number == 0 ? 0 : value_ends_[number - 1];
+        return {values_.data() + begin, value_ends_[number] - begin};
+    }
+    /// Objects that changed and go alone, also to a regular pair: too large for a packet, or with a
+    /// value that cannot be sent now. Known only where blocks are laid down.
+    [[nodiscard]] std::span<const ObjectIndex> loose() const noexcept {
+        return {loose_.data(), loose_.size()};
+    }
+    /// The layout of some block needs the held version.
+    [[nodiscard]] bool has_held() const noexcept { return has_held_; }
+    /// The version of some block is a pivot.
+    [[nodiscard]] bool has_pivots() const noexcept { return has_pivots_; }
+
+    // Cutting what a lane laid down, see LaneBlocks
+
+    /// Alike blocks in one go that are not cut, at most.
+    static constexpr std::uint32_t uncut_blocks_max = 64;
+    /// Adds what `lane` found beside its blocks.
+    void add_findings_of(const RegularBlockWriter& lane);
+    /// Finds where blocks with bodies of one length go, of which the first has that channel: as
+    /// many of `count` as there is room for in the packet and the bundle at hand.
+    [[nodiscard]] BlockExtent begin_extent(ChannelIndex first, std::size_t body_bytes,
+                                           std::uint32_t count);
+    /// These blocks were counted in the run.
+    void end_extent(const BlockExtent& extent, std::size_t body_bytes, ChannelIndex last);
+    /// Makes bytes() reach as far as all extents, for lanes to write them.
+    void reserve_extents() { bytes_.grow_to(byte_count_); }
+
+  private:
+    /// What all objects of a layout have in common.
+    struct LayoutFacts {
+        const RepLayout* layout = nullptr;
+        bool may_be_regular = false;
+        bool is_simple = false;  // few handles, and no conditions
+        bool needs_held_version = false;
+    };
     /// What became of the attempt to lay down what changed of an object.
     enum class LaidDown : std::uint8_t {
         Block,
-        Loose,    ///< it must go alone
-        Nothing,  ///< a regular pair is owed none of it
+        Loose,    // it must go alone
+        Nothing,  // a regular pair is owed none of it
     };
     struct Attempt {
         LaidDown result = LaidDown::Nothing;
-        /// See SentBlock. Null also for a run of plain values, and without bytes.
+        // See SentBlock. Null also for a run of plain values, and without bytes.
         const BlockFindings* findings = nullptr;
     };
-    /// Lays down what changed of one object, after the blocks that `bytes` has. Writes no bytes
-    /// unless has_bytes().
-    [[nodiscard]] Attempt lay_down(ObjectIndex index, BundleBlock& block, BlockBytes& bytes,
-                                   SendContext& context) const;
+    class BlocksAhead;
+    struct BlockCursor;
 
-    /// Lays down what changed of all objects in these words of a row, in their order. Objects of
-    /// which the same changed go to `bytes` and `blocks`, a BundleRun or LaneBlocks, several at
-    /// once. Calls `lay_down_one(index)`, which calls lay_down(), for each of the others.
-    template <typename Blocks, typename LayDownOne>
-    void lay_down_words(LaneRange words, BlockBytes& bytes, Blocks& blocks, SendContext& context,
-                        LayDownOne lay_down_one) const {
-        BlocksAhead ahead(objects_, changes_.objects, words);
-        for (std::size_t word = words.begin; word < words.end; ++word) {
-            std::uint64_t left = changes_.objects.word(word);
-            while ((left = lay_down_alike(word, left, bytes, blocks, ahead, context)) != 0) {
-                ahead.step(bytes.plain);
-                lay_down_one(BitRow::lowest_of(word, left));
-                left &= left - 1;
-            }
-        }
-    }
-
-  private:
-    /// lay_down() for most objects that change (LayoutFacts::is_simple). False: the object is none
-    /// of these, or there is no room for its block, and nothing was done.
-    [[nodiscard]] bool lay_down_plain(BundleBlock& block, ChangelistState& state, BlockBytes& bytes,
-                                      SendContext& context) const;
-    /// The same for objects of one word of a row, from the first one on, as long as the same
-    /// changed as in the last block and there is room. Returns the others.
+    template <typename Blocks>
+    void lay_down_words(LaneRange words, Blocks& blocks, SendContext& context);
+    /// Lays down objects of one word of a row, from the first one on, as long as the same changed
+    /// as in the last block and there is room. Returns the others.
     template <typename Blocks>
     [[nodiscard]] std::uint64_t lay_down_alike(std::size_t word, std::uint64_t objects,
-                                               BlockBytes& bytes, Blocks& blocks,
-                                               BlocksAhead& blocks_ahead,
-                                               SendContext& context) const;
+                                               Blocks& blocks, BlocksAhead& blocks_ahead,
+                                               SendContext& context);
+    template <typename Blocks>
+    void lay_down_one(ObjectIndex index, Blocks& blocks, SendContext& context);
+    [[nodiscard]] Attempt lay_down_block(ObjectIndex index, BundleBlock& block,
+                                         SendContext& context);
+    /// Does so for most objects that change (LayoutFacts::is_simple). False: the object is none of
+    /// these, or there is no room for its block, and nothing was done.
+    [[nodiscard]] bool lay_down_plain(BundleBlock& block, ChangelistState& state,
+                                      SendContext& context);
     /// Lays down a block of `owed`. Null: the object must go alone.
     [[nodiscard]] const BlockFindings* lay_down_owed(BundleBlock& block, const ChangeMask& owed,
-                                                     BlockBytes& bytes, SendContext& context) const;
+                                                     SendContext& context);
     /// Finds the length of that block alone, and counts nothing. False: the object must go alone.
-    [[nodiscard]] bool measure(BundleBlock& block, const ChangeMask& owed, const BlockBytes& bytes,
+    [[nodiscard]] bool measure(BundleBlock& block, const ChangeMask& owed,
                                SendContext& context) const;
     /// Makes `owed` what regular pairs are owed of the object. False: nothing.
-    [[nodiscard]] bool collect_owed(const ServerObject& info, ChangeMask& owed) const;
+    [[nodiscard]] static bool collect_owed(const ServerObject& info, ChangeMask& owed);
+    [[nodiscard]] const LayoutFacts& facts_of(const RepLayout& layout) noexcept;
+    /// Objects of the last layout may have blocks like `plain_`.
+    [[nodiscard]] bool is_plain_known() const noexcept;
 
-    const ObjectStore& objects_;
-    const FlushChanges& changes_;
-    const BitRow& unasked_;
+    /// What comes next is the first of a packet, after room for its header.
+    void begin_packet() noexcept;
+    /// Ends the packet at hand, if it has no room for such a block after its last one.
+    void make_room(ChannelIndex channel, std::size_t body_bytes);
+    /// There is memory for a packet more, and for what is written beyond it.
+    void reserve_packet();
+    /// What the body of a block may have at most.
+    [[nodiscard]] std::size_t body_bytes_max(ChannelIndex channel) const noexcept;
+    /// Where the body of the next block goes, where none is cut.
+    [[nodiscard]] std::size_t next_body(ChannelIndex channel) const noexcept;
+    /// Cuts, writes the head of a block whose body is as long, and returns where the body goes.
+    /// Null, and nothing done: it is longer than a packet.
+    [[nodiscard]] std::byte* add_block(BundleBlock& block, ChannelIndex channel,
+                                       std::size_t body_bytes);
+    /// The next block has its head and its body there.
+    void begin_block(BundleBlock& block, ChannelIndex channel) const noexcept;
+    /// Its body is there. Writes its head.
+    void end_block(const BundleBlock& block, ChannelIndex channel, std::size_t body_bytes) noexcept;
+    [[nodiscard]] BlockCursor begin_alike(std::size_t body_bytes);
+
+    Parts parts_;
     Contents contents_ = Contents::Objects;
     std::span<TypeCounters> type_counters_;
+    std::size_t room_bytes_;
+    BundleRun* run_ = nullptr;
+    KeptVector<std::byte> bytes_;  // at least as many as are used
+    std::size_t byte_count_ = 0;
+    std::size_t packet_begin_ = 0;  // of the packet at hand, after room for its header
+    std::size_t bundle_begin_ = 0;  // of the bundle at hand
+    ChannelIndex last_channel_;     // in the packet at hand
+    LayoutFacts layout_facts_;      // of the last object
+    PlainBlock plain_;              // the last block that is one
+    KeptVector<ObjectIndex> loose_;
+    bool has_held_ = false;
+    bool has_pivots_ = false;
+    Vector<BlockValue> values_;       // of all blocks, one block after the other
+    Vector<std::size_t> value_ends_;  // in values_, by block
 };
-
-// For a few values the copy costs least, so what is the same for all of them is found out before.
-template <typename Blocks>
-[[gnu::flatten]] std::uint64_t RegularBlockWriter::lay_down_alike(std::size_t word,
-                                                                  std::uint64_t objects,
-                                                                  BlockBytes& bytes, Blocks& blocks,
-                                                                  BlocksAhead& blocks_ahead,
-                                                                  SendContext& context) const {
-    if (objects == 0 || !has_bytes() || !type_counters_.empty() || !bytes.is_plain_known()) {
-        return objects;
-    }
-    // Of their own: what is written might be anything else.
-    const PlainBlock plain = bytes.plain;
-    if (plain.layout()->needs_held_version()) {
-        return objects;  // each block must say so, and whether it is a pivot
-    }
-    BlocksAhead ahead = blocks_ahead;
-    const ObjectStore& known_objects = objects_;
-    const std::uint64_t flush = changes_.flush;
-    const std::uint32_t count_max = blocks.append_max();
-    BlockBytes::BlockCursor cursor = bytes.begin_alike(plain.byte_count());
-    const std::uint32_t room_count =
-        std::min(count_max, static_cast<std::uint32_t>(std::popcount(objects)));
-    BundleBlock* const laid_down = blocks.begin_blocks(room_count);
-    std::uint32_t count = 0;
-    std::uint64_t left = objects;
-    for (; left != 0 && count < count_max; left &= left - 1, ++count) {
-        const ObjectIndex index = BitRow::lowest_of(word, left);
-        const ChannelIndex channel = channel_of(index);
-        ServerObject* const info = known_objects.at(index);
-        if (info == nullptr || !cursor.has_room(channel)) {
-            break;
-        }
-        ChangelistState& state = info->changelist_state();
-        const Version version = state.version();
-        if (version == 0 || &state.layout() != plain.layout() ||
-            !plain.is_of(state.layout(), state.newest())) {
-            break;
-        }
-        ahead.step(plain);
-        laid_down[count] = BundleBlock(index, version, cursor.byte_count, 1, plain.value_count(),
-                                       plain.byte_count());
-        plain.write(state, cursor.add(channel, plain.byte_count()));
-        state.shared().use_newest_in_place(version, state.last_changed());
-        info->set_bundled(flush, version);
-    }
-    blocks.end_blocks(room_count - count);
-    if (count > 0) {
-        blocks_ahead = ahead;
-        bytes.end_alike(cursor);
-        const std::uint64_t value_count = std::uint64_t{count} * plain.value_count();
-        blocks.count_appended(count, {static_cast<std::uint32_t>(word), objects & ~left},
-                              value_count, count * plain.byte_count());
-        context.counters.values_encoded += value_count;
-    }
-    return left;
-}
 
 }  // namespace replayout

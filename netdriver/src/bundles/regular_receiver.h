@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What most receivers are to an object: neither its owner, nor new to it, nor a recording, and sent
-// everything up to the version before the newest one. Regular pairs are such receivers, and bundles
-// are laid down for them.
+// everything up to the version before the newest one. Bundles are laid down for such receivers.
 #pragma once
 
 #include <replayout/changelist_state.h>

@@ -13,7 +13,7 @@ ServerClient::ServerClient(const Shared& shared, const PacketStream::Settings& s
                  ConnectionState::Joined, now, shared.environment.memory, shared.log.closes),
       sender(shared.objects.store, connection.packets(), lane.context, lane.stats,
              {shared.environment.settings.config, settings.peer, shared.type_counters,
-              lane.candidates, lane.bundle_bytes, lane.bundle_choice, shared.objects.changes,
+              lane.candidates, lane.number, lane.bundle_choice, shared.objects.changes,
               connection.now(), shared.waiting_pool},
              shared.environment.memory),
       interest(settings.peer, shared.environment.memory),

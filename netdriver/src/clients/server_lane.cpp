@@ -18,7 +18,7 @@ namespace {
 // has scratch memory, and more of them than this gain nothing.
 constexpr std::uint32_t lanes_per_worker = 4;
 
-[[nodiscard]] std::uint32_t worker_count(Executor* executor) {
+[[nodiscard]] std::uint32_t workers_of(Executor* executor) {
     const std::uint32_t workers = executor == nullptr ? 1 : executor->worker_count();
     REPLAYOUT_ASSERT(workers >= 1);
     return workers;
@@ -35,9 +35,11 @@ using Counts = std::array<std::uint64_t, sizeof(NetStats) / sizeof(std::uint64_t
 
 }  // namespace
 
-ServerLane::ServerLane(const NetDriverSettings& settings, NetGUIDCache& guids, NetStats* total,
-                       Transport& driver_transport, BundleCopies& copies, MemoryMeters& memory)
-    : stats(total != nullptr ? *total : own_stats),
+ServerLane::ServerLane(const NetDriverSettings& settings, std::uint32_t lane_number,
+                       NetGUIDCache& guids, NetStats* total, Transport& driver_transport,
+                       MemoryMeters& memory)
+    : number(lane_number),
+      stats(total != nullptr ? *total : own_stats),
       scratch(&memory.scratch),
       context{guids, stats.replication, scratch, settings.sharing, nullptr, settings.is_validating},
       candidates(&memory.scratch),
@@ -46,8 +48,6 @@ ServerLane::ServerLane(const NetDriverSettings& settings, NetGUIDCache& guids, N
       ids(guids),
       due(&memory.scratch),
       client_numbers(Allocator<std::uint32_t>(&memory.scratch)),
-      blocks(settings.config.packet_bytes_max - PacketBuilder::reserved_bytes, &memory.scratch),
-      bundle_bytes(copies),
       bundle_choice(&memory.scratch) {}
 
 void ServerLane::add_stats_to(NetStats& total) noexcept {
@@ -63,17 +63,15 @@ ServerLanes::ServerLanes(const NetDriverSettings& settings, NetGUIDCache& guids,
     : executor_(settings.executor),
       stats_(stats),
       resource_(&memory.scratch),
-      worker_count_(worker_count(executor_)),
+      worker_count_(workers_of(executor_)),
       work_min_(settings.executor_work_min),
-      bundle_copies_(resource_),
       lanes_(Allocator<ServerLane*>(resource_)) {
     const std::uint32_t count = lane_count(worker_count_);
-    bundle_copies_.set_user_count(count);
     lanes_.reserve(count);
     for (std::uint32_t i = 0; i < count; ++i) {
         void* storage = resource_->allocate(sizeof(ServerLane), alignof(ServerLane));
-        lanes_.push_back(::new (storage) ServerLane(settings, guids, count == 1 ? &stats : nullptr,
-                                                    transport, bundle_copies_, memory));
+        lanes_.push_back(::new (storage) ServerLane(
+            settings, i, guids, count == 1 ? &stats : nullptr, transport, memory));
     }
 }
 

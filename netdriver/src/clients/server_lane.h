@@ -14,11 +14,8 @@
 #include <replayout/reflection/memory.h>
 #include <replayout/send_properties.h>
 
-#include "bundle_builder.h"
 #include "bundle_choice.h"
-#include "bundle_copies.h"
 #include "due_objects.h"
-#include "lane_blocks.h"
 #include "lane_ids.h"
 #include "lane_range.h"
 #include "lane_transport.h"
@@ -32,8 +29,8 @@ namespace replayout {
 
 struct alignas(64) ServerLane {
     /// `total`: where it counts; null: for itself, until add_stats_to().
-    ServerLane(const NetDriverSettings& settings, NetGUIDCache& guids, NetStats* total,
-               Transport& driver_transport, BundleCopies& copies, MemoryMeters& memory);
+    ServerLane(const NetDriverSettings& settings, std::uint32_t lane_number, NetGUIDCache& guids,
+               NetStats* total, Transport& driver_transport, MemoryMeters& memory);
 
     /// Counters begin anew.
     void add_stats_to(NetStats& total) noexcept;
@@ -48,8 +45,9 @@ struct alignas(64) ServerLane {
     }
 
     /// Between flushes, see KeptRoom.
-    void trim() { trim_all(due, candidates, transport, blocks, bundle_choice); }
+    void trim() { trim_all(due, candidates, transport, bundle_choice); }
 
+    const std::uint32_t number;  ///< among the server's lanes
     NetStats own_stats;
     NetStats& stats;
     SendScratch scratch;
@@ -61,8 +59,6 @@ struct alignas(64) ServerLane {
     LaneIds ids;
     DueObjects due;                        // scratch
     Vector<std::uint32_t> client_numbers;  // likewise: connections that are its to serve
-    LaneBlocks blocks;                     // scratch of LaneBundleBuilder
-    BundleBytes bundle_bytes;              // where its connections send bundles from
     BundleChoice bundle_choice;            // scratch
     std::uint32_t client_count = 0;        // that belong to it
 };
@@ -88,13 +84,8 @@ class ServerLanes {
     [[nodiscard]] bool is_worth(std::uint64_t work) const noexcept {
         return count() > 1 && work > 0 && work >= work_min_;
     }
-    /// Before lanes send what there is in bundles: what they need for that, as many at once as
-    /// there are workers.
-    void expect_bundles(const BundleBuilder& bundles) {
-        bundle_copies_.expect_users(worker_count_, bundles);
-    }
-    /// Between flushes, see KeptRoom: what they have in common.
-    void trim() { bundle_copies_.trim(); }
+    /// How many lanes run at once.
+    [[nodiscard]] std::uint32_t worker_count() const noexcept { return worker_count_; }
     /// Adds up what the lanes counted for themselves. Not while they run.
     void collect_stats() noexcept;
 
@@ -127,7 +118,6 @@ class ServerLanes {
     MemoryResource* resource_;
     std::uint32_t worker_count_;
     std::uint64_t work_min_;
-    BundleCopies bundle_copies_;
     Vector<ServerLane*> lanes_;
     bool are_running_ = false;
     std::atomic<std::uint64_t> begun_{0};  // jobs of this call, a bit each

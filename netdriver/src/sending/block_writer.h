@@ -78,7 +78,7 @@ class BlockWriter {
     /// Returns why it had to be written.
     [[nodiscard]] BlockMiss note_whole(PairRef ref, const OwedVersions& position,
                                        const SentBlock& block, std::span<const std::byte> bytes);
-    /// A block of that length may be in a bundle, see BundleBuilder::array_steps_per_byte().
+    /// A block of that length may be in a bundle, see ServerBundles::array_steps_per_byte().
     [[nodiscard]] bool is_bundled(std::size_t body_bytes, std::size_t array_steps) const noexcept;
     /// regular_block() of most blocks where nothing is shared (PlainBlock). Without bytes: it is
     /// something else, and nothing was done.

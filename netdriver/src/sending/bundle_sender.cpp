@@ -57,7 +57,7 @@ BundleSender::BundleSender(const ObjectStore& objects, ConnectionPairs& pairs, S
       context_(context),
       type_counters_(settings.type_counters),
       changes_(settings.changes),
-      lane_bytes_(settings.bundle_bytes),
+      lane_(settings.lane),
       choice_(settings.bundle_choice) {}
 
 void BundleSender::leave(ObjectIndex index) {
@@ -70,7 +70,7 @@ void BundleSender::decline(const FlushChanges& changes) {
     pairs_.caught_up();
 }
 
-bool BundleSender::has_room_for_all(const BundleBuilder& bundles) {
+bool BundleSender::has_room_for_all(const ServerBundles& bundles) {
     const BundleRun& run = bundles.run();
     find_regular(run);
     const std::size_t packet_bytes = packets_.builder().room_bytes();
@@ -100,7 +100,7 @@ void BundleSender::find_regular(const BundleRun& run) {
     }
 }
 
-bool BundleSender::take_found(BundleBuilder& bundles, bool is_all) {
+bool BundleSender::take_found(ServerBundles& bundles, bool is_all) {
     bool is_all_sent = true;
     BundleRun& run = bundles.run();
     const auto count = static_cast<std::uint32_t>(run.bundles().size());
@@ -155,7 +155,7 @@ std::uint32_t BundleSender::packets_end(const BundleRun& run, std::uint32_t begi
     return pairs_.is_regular(run.blocks()[behind].index) ? packet : packet - 1;
 }
 
-std::uint32_t BundleSender::send_packets(BundleBuilder& bundles, std::uint32_t begin, bool is_all) {
+std::uint32_t BundleSender::send_packets(ServerBundles& bundles, std::uint32_t begin, bool is_all) {
     // Who has a cap pays packet by packet.
     if (!bundles.has_bytes() || !packets_.builder().is_empty() ||
         packets_.bandwidth().is_capped()) {
@@ -167,7 +167,7 @@ std::uint32_t BundleSender::send_packets(BundleBuilder& bundles, std::uint32_t b
         return begin;
     }
     const std::span<std::byte> bytes =
-        objects_.is_shared() ? lane_bytes_.of(bundles) : bundles.bytes_with_room();
+        objects_.is_shared() ? bundles.bytes_of_lane(lane_) : bundles.bytes_with_room();
     const std::uint32_t end = packets_.send_bundles(run, packet, packets_end(run, packet, is_all),
                                                     bytes, pairs_.has_tracked());
     count_copied(bundles, begin, end);
@@ -181,7 +181,7 @@ std::uint32_t BundleSender::send_packets(BundleBuilder& bundles, std::uint32_t b
     return end;
 }
 
-bool BundleSender::send_blocks(BundleBuilder& bundles, std::uint32_t bundle, std::uint64_t blocks) {
+bool BundleSender::send_blocks(ServerBundles& bundles, std::uint32_t bundle, std::uint64_t blocks) {
     const std::uint64_t sent = bundles.has_bytes() ? send_copied(bundles, bundle, blocks)
                                                    : send_written(bundles, bundle, blocks);
     const std::uint32_t begin = bundles.run().bundles()[bundle].begin;
@@ -208,7 +208,7 @@ std::uint64_t BundleSender::regular_blocks(const BundleRun& run, std::uint32_t n
     return are_all_regular_ ? bundle.all_blocks() : run.blocks_in(bundle, pairs_.regular());
 }
 
-std::uint64_t BundleSender::send_copied(BundleBuilder& bundles, std::uint32_t bundle,
+std::uint64_t BundleSender::send_copied(ServerBundles& bundles, std::uint32_t bundle,
                                         std::uint64_t blocks) {
     std::uint64_t in_packet = 0;
     std::uint64_t left = blocks;
@@ -229,7 +229,7 @@ std::uint64_t BundleSender::send_copied(BundleBuilder& bundles, std::uint32_t bu
     return blocks & ~left;
 }
 
-std::uint32_t BundleSender::copy_blocks(const BundleBuilder& bundles, std::uint32_t bundle,
+std::uint32_t BundleSender::copy_blocks(const ServerBundles& bundles, std::uint32_t bundle,
                                         std::uint32_t begin, std::uint32_t end) {
     const Bundle& whole = bundles.run().bundles()[bundle];
     const std::uint32_t first = whole.begin;
@@ -262,7 +262,7 @@ bool BundleSender::has_keyed_arrays(const BundleBlock& block) const noexcept {
            objects_.at(block.index)->changelist_state().layout().has_keyed_arrays();
 }
 
-std::uint32_t BundleSender::spend_array_steps(const BundleBuilder& bundles, std::uint32_t first,
+std::uint32_t BundleSender::spend_array_steps(const ServerBundles& bundles, std::uint32_t first,
                                               const BlockRange& blocks) {
     PacketBuilder& packet = packets_.builder();
     for (std::uint32_t i = blocks.begin; i < blocks.end; ++i) {
@@ -279,7 +279,7 @@ std::uint32_t BundleSender::spend_array_steps(const BundleBuilder& bundles, std:
     return blocks.end;
 }
 
-std::uint64_t BundleSender::send_written(BundleBuilder& bundles, std::uint32_t bundle,
+std::uint64_t BundleSender::send_written(ServerBundles& bundles, std::uint32_t bundle,
                                          std::uint64_t blocks) {
     const std::uint32_t first = bundles.run().bundles()[bundle].begin;
     std::uint64_t sent = 0;
@@ -323,7 +323,7 @@ BlockWriter::RegularBlock BundleSender::encode(const BundleBlock& block) {
     return properties_.blocks().regular_block(ref, position_before_newest(ref.state()));
 }
 
-void BundleSender::add_record(BundleBuilder& bundles, const SentBundle& sent) {
+void BundleSender::add_record(ServerBundles& bundles, const SentBundle& sent) {
     if (sent.blocks == 0) {
         return;
     }
@@ -339,12 +339,12 @@ void BundleSender::add_record(BundleBuilder& bundles, const SentBundle& sent) {
     validate_copied(bundles, sent);
 }
 
-void BundleSender::count_copied(BundleBuilder& bundles, const SentBundle& sent) {
+void BundleSender::count_copied(ServerBundles& bundles, const SentBundle& sent) {
     ++context_.counters.bundles_copied;
     count_blocks(bundles, sent, bundles.take(sent.bundle, sent.blocks));
 }
 
-void BundleSender::count_copied(BundleBuilder& bundles, std::uint32_t begin, std::uint32_t end) {
+void BundleSender::count_copied(ServerBundles& bundles, std::uint32_t begin, std::uint32_t end) {
     if (!type_counters_.empty()) {
         for (std::uint32_t i = begin; i < end; ++i) {
             count_copied(bundles,
@@ -392,7 +392,7 @@ void BundleSender::count_whole(const BundleRun& run, std::uint32_t begin, std::u
     }
 }
 
-void BundleSender::validate_copied(const BundleBuilder& bundles, const SentBundle& sent) {
+void BundleSender::validate_copied(const ServerBundles& bundles, const SentBundle& sent) {
     const Bundle& bundle = bundles.run().bundles()[sent.bundle];
     if (PairValidator* validator = pairs_.validator()) {
         for (std::uint64_t left = sent.blocks; left != 0; left &= left - 1) {
@@ -404,7 +404,7 @@ void BundleSender::validate_copied(const BundleBuilder& bundles, const SentBundl
     }
 }
 
-void BundleSender::count_blocks(const BundleBuilder& bundles, const SentBundle& sent,
+void BundleSender::count_blocks(const ServerBundles& bundles, const SentBundle& sent,
                                 std::uint64_t fresh) {
     const BlockSums all = sums_of(*sent.run, sent.bundle, sent.blocks);
     const BlockSums reused =
@@ -428,7 +428,7 @@ void BundleSender::count_blocks(const BundleBuilder& bundles, const SentBundle& 
     }
 }
 
-void BundleSender::count_by_type(const BundleBuilder& bundles, const Bundle& bundle,
+void BundleSender::count_by_type(const ServerBundles& bundles, const Bundle& bundle,
                                  std::uint32_t number, bool is_reused) {
     const ObjectIndex index = bundles.run().blocks()[number].index;
     TypeCounters& type = type_counters_[objects_.at(index)->layout_number()];

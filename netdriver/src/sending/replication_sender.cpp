@@ -122,7 +122,7 @@ bool ReplicationSender::may_go_on(BudgetShare share) noexcept {
 }
 
 void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens,
-                                                   BundleBuilder& bundles,
+                                                   ServerBundles& bundles,
                                                    const PriorityInputs& inputs) {
     pairs_.grow();
     const BundleTurn turn = bundle_turn(bundles);
@@ -159,7 +159,7 @@ void ReplicationSender::process_prioritized_actors(std::uint32_t initial_opens,
     pending_sender_.end_flush();
 }
 
-ReplicationSender::BundleTurn ReplicationSender::bundle_turn(const BundleBuilder& bundles) {
+ReplicationSender::BundleTurn ReplicationSender::bundle_turn(const ServerBundles& bundles) {
     const bool is_capped = packets_.bandwidth().is_capped();
     if (is_quiet_ && !is_capped && bundles.is_built() && packets_.reliable().is_idle() &&
         !pairs_.has_pending()) {
@@ -177,7 +177,7 @@ ReplicationSender::BundleTurn ReplicationSender::bundle_turn(const BundleBuilder
     return is_capped ? BundleTurn::Last : BundleTurn::First;
 }
 
-void ReplicationSender::take_last(BundleBuilder& bundles) {
+void ReplicationSender::take_last(ServerBundles& bundles) {
     if (last_flush_.is_complete() && bundle_sender_.has_room_for_all(bundles)) {
         bundle_sender_.take_found(bundles, false);
     } else {
@@ -207,7 +207,7 @@ void ReplicationSender::send_waiting_values() {
     });
 }
 
-void ReplicationSender::send_in_turn(std::uint32_t initial_opens, BundleBuilder& bundles,
+void ReplicationSender::send_in_turn(std::uint32_t initial_opens, ServerBundles& bundles,
                                      const PriorityInputs& inputs, BundleTurn turn) {
     stir();
     roles_.send_roles();

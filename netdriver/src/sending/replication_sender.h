@@ -189,7 +189,7 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     /// What there is to send, for the shares of the connection's cap.
     void tell_wanted() noexcept;
     /// Sends calls, what is pending and so many of the initial batch; closes what goes dormant.
-    void process_prioritized_actors(std::uint32_t initial_opens, BundleBuilder& bundles,
+    void process_prioritized_actors(std::uint32_t initial_opens, ServerBundles& bundles,
                                     const PriorityInputs& inputs);
     /// Before it: opens that were lost go again, each with the block of its object. False: one
     /// found no room, so no other block may go out.
@@ -306,11 +306,11 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     void stop_before_objects(const PriorityInputs& inputs) noexcept;
     /// The initial batch has its turn. False: there is no room left.
     [[nodiscard]] bool open_initial_batch(std::uint32_t initial_opens);
-    void send_in_turn(std::uint32_t initial_opens, BundleBuilder& bundles,
+    void send_in_turn(std::uint32_t initial_opens, ServerBundles& bundles,
                       const PriorityInputs& inputs, BundleTurn turn);
     /// Under a cap all that is regular must find room.
-    [[nodiscard]] BundleTurn bundle_turn(const BundleBuilder& bundles);
-    void take_last(BundleBuilder& bundles);
+    [[nodiscard]] BundleTurn bundle_turn(const ServerBundles& bundles);
+    void take_last(ServerBundles& bundles);
     /// Values too large for a packet that have waited for room, as many as there is some for.
     void send_waiting_values();
     /// Objects, once more: others that have something to send, and wait for an answer, did not use

@@ -8,11 +8,11 @@
 #include <replayout/type_counters.h>
 
 #include "bundle_choice.h"
-#include "bundle_copies.h"
 #include "flush_changes.h"
 #include "reliable_account.h"
 #include "send_order.h"
 
+#include <cstdint>
 #include <span>
 
 namespace replayout {
@@ -25,7 +25,7 @@ struct SenderSettings {
     PeerId peer;                            ///< whom it sends to
     std::span<TypeCounters> type_counters;  ///< by layout number; empty: nobody counts
     SendOrder::Candidates& candidates;      ///< scratch of the order
-    BundleBytes& bundle_bytes;              ///< of the lane
+    std::uint32_t lane;                     ///< to which it belongs
     BundleChoice& bundle_choice;            ///< scratch of the lane
     const FlushChanges& changes;            ///< outlives the sender
     const NetTime& receive_now;             ///< of what its connection receives, likewise

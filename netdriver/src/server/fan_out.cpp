@@ -15,11 +15,9 @@ FanOut::FanOut(const ServerEnvironment& environment, const Parts& parts)
       clients_(parts.clients),
       lanes_(parts.lanes),
       changes_(parts.objects.changes),
-      bundles_(parts.objects.store, changes_, parts.values.shared.unasked(),
+      bundles_({parts.objects.store, changes_, parts.values.shared.unasked()}, parts.interest,
                environment.settings.config.packet_bytes_max - PacketBuilder::reserved_bytes,
-               environment.memory),
-      lane_bundles_(changes_, bundles_, lanes_),
-      bundle_order_(parts.objects.store, parts.interest, &environment.memory.scratch) {}
+               lanes_.count(), environment.memory) {}
 
 void FanOut::lay_down() {
     ask_shared_values();
@@ -32,7 +30,7 @@ void FanOut::replicate_alone(ServerClient& client, std::uint32_t initial_opens) 
 }
 
 void FanOut::trim() {
-    trim_all(bundles_, bundle_order_, lanes_);
+    bundles_.trim();
     for (std::uint32_t i = 0; i < lanes_.count(); ++i) {
         lanes_[i].trim();
     }
@@ -79,7 +77,7 @@ void FanOut::replicate_in_lanes(std::uint32_t initial_opens) {
             return client->sender.takes_bundles() && !client->sender.is_capped();
         });
     if (bundles_.is_built() && bundles_.has_bytes() && sends_packets_of_run) {
-        lanes_.expect_bundles(bundles_);
+        bundles_.expect_lanes(lanes_.worker_count());
     }
     parts_.objects.store.set_shared(true);
     lanes_.run([&](std::uint32_t i) {
@@ -90,7 +88,7 @@ void FanOut::replicate_in_lanes(std::uint32_t initial_opens) {
             replicate_to(client, initial_opens);
             client.kept_count = lanes_[i].transport.kept_count() - kept;
         }
-        lanes_[i].bundle_bytes.give_back();
+        bundles_.give_back_bytes(i);
     });
     parts_.objects.store.set_shared(false);
     for (std::uint32_t i = 0; i < lanes_.count(); ++i) {
@@ -150,22 +148,20 @@ void FanOut::build_bundles() {
         bundles_.clear();
         return;
     }
-    using Contents = BundleBuilder::Contents;
+    using Contents = ServerBundles::Contents;
     Contents contents = Contents::Bytes;
     if (settings_.sharing != SharingLevel::Bundles) {
         contents = std::any_of(clients_.begin(), clients_.end(), is_capped_taker)
                        ? Contents::Measured
                        : Contents::Objects;
     }
-    bundle_order_.find(changes_);
     // What is counted by type all lanes have in common.
     const bool may_split = lanes_.count() > 1 && clients_.type_counters().empty() &&
                            !changes_.objects.intersects(parts_.values.alone);
     if (lanes_.is_worth(may_split ? changes_.objects.count() : 0)) {
-        lane_bundles_.build(contents, bundle_order_.indices());
+        bundles_.build_in_lanes(lanes_, contents);
     } else {
-        bundles_.build(lanes_[0].context, contents, bundle_order_.indices(),
-                       clients_.type_counters());
+        bundles_.build(lanes_[0].context, contents, clients_.type_counters());
     }
 }
 

@@ -7,12 +7,10 @@
 
 #include <cstdint>
 
-#include "bundle_builder.h"
-#include "bundle_order.h"
 #include "destruction_notices.h"
 #include "initial_batches.h"
-#include "lane_bundle_builder.h"
 #include "priorities.h"
+#include "server_bundles.h"
 #include "server_clients.h"
 #include "server_lane.h"
 #include "server_objects.h"
@@ -61,9 +59,7 @@ class FanOut {
     ServerClients& clients_;
     ServerLanes& lanes_;
     FlushChanges& changes_;
-    BundleBuilder bundles_;
-    LaneBundleBuilder lane_bundles_;
-    BundleOrder bundle_order_;
+    ServerBundles bundles_;
 };
 
 }  // namespace replayout

@@ -35,7 +35,7 @@ struct Run {
             BundleBlock block;
             block.index = index;
             run.add_block(block);
-            if (run.unbundled_count() == BundleRun::blocks_per_bundle_max || random.percent(3)) {
+            if (run.is_bundle_full() || random.percent(3)) {
                 run.end_bundle(0, 0);
             }
         }
