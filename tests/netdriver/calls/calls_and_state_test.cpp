@@ -3,6 +3,7 @@
 // A call sees at least the state of its object that was set before it in the same tick, of whatever
 // kind that is, and it may see what was set after it.
 #include <replayout/net_archive.h>
+#include <replayout/netdriver/loopback_transport.h>
 #include <replayout/netdriver/net_driver.h>
 #include <replayout/netdriver/net_rates.h>
 #include <replayout/reflection/reflection.h>
@@ -20,7 +21,9 @@
 #include "support/checks/seeded_random.h"
 #include "support/types/delta_types.h"
 #include "support/types/fast_array_types.h"
+#include "support/types/test_layout.h"
 #include "support/worlds/class_game.h"
+#include "support/worlds/typed_world.h"
 
 namespace replayout {
 namespace {
@@ -308,6 +311,68 @@ TEST_CASE(
             }
         }
     }
+}
+
+struct Unit {
+    std::uint32_t number = 0;
+    Scores scores;  // of the outer alone
+
+    void multicast_number(const Number&) {}
+};
+
+[[nodiscard]] Result<const Type*> build_outer(TypeRegistry& registry) {
+    REQUIRE(struct_builder<Scores>(registry, "Scores").build());
+    return class_builder<Unit>(registry, "Outer").property<&Unit::scores>().build();
+}
+[[nodiscard]] Result<const Type*> build_part(TypeRegistry& registry) {
+    REQUIRE(struct_builder<Number>(registry, "Number").property<&Number::number>().build());
+    return class_builder<Unit>(registry, "Part")
+        .property<&Unit::number>()
+        .function<&Unit::multicast_number>(FunctionFlags::Multicast | FunctionFlags::Reliable)
+        .build();
+}
+
+TEST_CASE("Calls and state: a call of a new part leaves the deltas of its outer right",
+          "[netdriver][rpc][subobjects]") {
+    const TestLayout outer_layout(build_outer);
+    const TestLayout part_layout(build_part);
+    LoopbackNetwork network({2'048, 1u << 16}, std::pmr::get_default_resource());
+    TypedWorld<Unit> server_world;
+    TypedWorld<Unit> client_world(1'000);
+    NetDriver server({}, network.endpoint(PeerId{1}), server_world);
+    NetDriver client({}, network.endpoint(PeerId{2}), client_world);
+    NetTime now = NetTime::from_milliseconds(1'000);
+    const auto tick = [&] {
+        now = now.plus_milliseconds(20);
+        for (NetDriver* driver : {&server, &client}) {
+            driver->tick_dispatch(now);
+            driver->tick_flush(now);
+        }
+    };
+    for (NetDriver* driver : {&server, &client}) {
+        REQUIRE(driver->add_layout(*outer_layout));
+        REQUIRE(driver->add_layout(*part_layout));
+    }
+    REQUIRE(server.listen());
+    REQUIRE(client.connect(PeerId{1}, now));
+    for (int i = 0; i < 10; ++i) {
+        tick();
+    }
+    const ObjectHandle outer = server_world.add();
+    const ObjectHandle part = server_world.add();
+    const NetObjectId outer_id = server.add_object(*outer_layout, outer);
+    const NetObjectId part_id = server.add_subobject(outer_id, *part_layout, part);
+    for (int i = 0; i < 10; ++i) {
+        server_world.at(outer).scores.values[1] = i;
+        server_world.at(part).number = static_cast<std::uint32_t>(i);
+        const Number said{7};
+        CHECK(server.call_function(part_id, "multicast_number", &said) == CallResult::Sent);
+        tick();
+    }
+    tick();
+    REQUIRE(client_world.object_count() == 2);
+    CHECK(client_world.objects().begin()->second->scores.values == ScoreMap{{1, 9}});
+    CHECK(client.state() == ConnectionState::Joined);
 }
 
 }  // namespace

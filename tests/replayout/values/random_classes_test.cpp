@@ -507,9 +507,9 @@ class Game {
             [&](ObjectReplicator& replicator, BitWriter& writer, SendContext& context) {
                 REQUIRE(replicator.large_value() == flight.large_value);
                 const std::size_t size = replicator.measure_large_value(context);
-                const SentBlock value = replicator.replicate_large_value(writer, context);
+                const SentBlock sent = replicator.replicate_large_value(writer, context);
                 REQUIRE(writer.byte_count() == size);
-                return value;
+                return sent;
             });
         REQUIRE(value.result == SendResult::Whole);
         flight.block = value.bytes;
