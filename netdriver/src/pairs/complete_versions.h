@@ -39,7 +39,10 @@ class CompleteVersions {
         records_.assign(records_in_flight, Record{});
         first_ = 0;
         lowered_count_ = 0;
+        loss_count_ = 0;
     }
+    /// How many records were lost since then that carried something of their own.
+    [[nodiscard]] std::uint32_t loss_count() const noexcept { return loss_count_; }
 
     /// What is owed is taken, to be sent in the records that follow, or is nothing after all.
     void take() noexcept {
@@ -73,6 +76,7 @@ class CompleteVersions {
         if (floor == no_debt) {
             return;
         }
+        ++loss_count_;
         debt_ = std::min(debt_, floor);
         lowered_to_ = floor;
         lowered_count_ = records_.size() - first_;
@@ -152,6 +156,7 @@ class CompleteVersions {
     Version debt_ = no_debt;        // of what was lost and not sent again
     Version taken_debt_ = no_debt;  // of what is being sent
     bool is_tracking_ = false;
+    std::uint32_t loss_count_ = 0;  // see loss_count()
 };
 
 }  // namespace replayout

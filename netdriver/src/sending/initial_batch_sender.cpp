@@ -5,6 +5,13 @@
 
 namespace replayout {
 
+namespace {
+
+// Where few packets are lost a copy is complete before, and sends nothing twice.
+constexpr std::uint32_t losses_before_ahead = 3;
+
+}  // namespace
+
 InitialBatchSender::InitialBatchSender(const Parts& parts, MemoryResource* resource)
     : batch_(resource), parts_(parts) {}
 
@@ -73,9 +80,8 @@ bool InitialBatchSender::is_over() {
         if (has_sent(batch_.sent()[number - 1])) {
             batch_.take_sent(number - 1);
             parts_.ahead.stop(index);
-        } else if (batch_.arrival(index) == InitialBatch::Arrival::Pieces &&
-                   channel_state(parts_.pairs[index]) == ChannelState::Open) {
-            // While it keeps changing and packets keep getting lost, it might never be complete.
+        } else if (keeps_getting_lost(index)) {
+            // While it keeps changing, too, the client's copy might never be complete.
             parts_.ahead.hold_back(index, parts_.records.complete_version(index));
         }
     }
@@ -106,6 +112,13 @@ bool InitialBatchSender::has_sent(const InitialBatch::Sent& object) {
     return arrival == InitialBatch::Arrival::Whole ||
            (arrival == InitialBatch::Arrival::Pieces &&
             parts_.records.complete_version(index) >= object.version);
+}
+
+bool InitialBatchSender::keeps_getting_lost(ObjectIndex index) const noexcept {
+    const PairExtra* extra = parts_.pairs.find_extra(index);
+    return extra != nullptr && extra->complete.loss_count() > losses_before_ahead &&
+           batch_.arrival(index) == InitialBatch::Arrival::Pieces &&
+           channel_state(parts_.pairs[index]) == ChannelState::Open;
 }
 
 void InitialBatchSender::note_first_block_of_batch(const SentRecord& record, bool is_delivered) {
