@@ -115,10 +115,12 @@ bool InitialBatchSender::has_sent(const InitialBatch::Sent& object) {
 }
 
 bool InitialBatchSender::keeps_getting_lost(ObjectIndex index) const noexcept {
+    if (batch_.arrival(index) != InitialBatch::Arrival::Pieces ||
+        channel_state(parts_.pairs[index]) != ChannelState::Open) {
+        return false;
+    }
     const PairExtra* extra = parts_.pairs.find_extra(index);
-    return extra != nullptr && extra->complete.loss_count() > losses_before_ahead &&
-           batch_.arrival(index) == InitialBatch::Arrival::Pieces &&
-           channel_state(parts_.pairs[index]) == ChannelState::Open;
+    return extra != nullptr && extra->complete.loss_count() > losses_before_ahead;
 }
 
 void InitialBatchSender::note_first_block_of_batch(const SentRecord& record, bool is_delivered) {
