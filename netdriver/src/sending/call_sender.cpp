@@ -235,9 +235,7 @@ SendOutcome CallSender::send_call(OutgoingCall& call) {
             REPLAYOUT_ASSERT(is_written);
             (void)is_written;
             keep_opens_of(call);
-            if (!parts_.ahead.is_empty()) {
-                stop_ahead(call);
-            }
+            stop_ahead(call);
             return SendOutcome::Done;
         }
     }

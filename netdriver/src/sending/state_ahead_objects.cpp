@@ -31,7 +31,7 @@ void StateAheadObjects::hold_back(ObjectIndex index, Version complete) {
     pairs.pending().set(index);
 }
 
-void StateAheadObjects::stop(ObjectIndex index) noexcept {
+void StateAheadObjects::stop_one(ObjectIndex index) noexcept {
     PairExtra* const extra = parts_.pairs.find_extra(index);
     const bool is_for_batch = parts_.batch.arrival(index) == InitialBatch::Arrival::Pieces;
     if (extra != nullptr && !extra->ahead.is_going() && !is_for_batch) {

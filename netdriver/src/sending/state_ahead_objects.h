@@ -27,20 +27,22 @@ class StateAheadObjects {
     StateAheadObjects(const Parts& parts, MemoryResource* resource)
         : parts_(parts), held_back_(Allocator<ObjectIndex>(resource)) {}
 
-    /// Nobody waits for the state of any object.
-    [[nodiscard]] bool is_empty() const noexcept { return held_back_.empty(); }
     /// Somebody waits until more of that object is delivered, which is complete as of that version.
     void hold_back(ObjectIndex index, Version complete);
     /// What waited is over: stops the object's StateAhead, unless its state is already going or the
     /// initial batch waits for it, too.
-    void stop(ObjectIndex index) noexcept;
+    void stop(ObjectIndex index) noexcept {
+        if (!held_back_.empty()) {
+            stop_one(index);
+        }
+    }
     /// The same for each object that no call waits for either.
     template <typename IsCallWaitingFor>
     void stop_unneeded(IsCallWaitingFor is_call_waiting_for) noexcept {
         held_back_.erase(std::remove_if(held_back_.begin(), held_back_.end(),
                                         [&](ObjectIndex index) {
                                             if (is_on(index) && !is_call_waiting_for(index)) {
-                                                stop(index);
+                                                stop_one(index);
                                             }
                                             return !is_on(index);
                                         }),
@@ -48,6 +50,7 @@ class StateAheadObjects {
     }
 
   private:
+    void stop_one(ObjectIndex index) noexcept;
     [[nodiscard]] bool is_on(ObjectIndex index) const noexcept {
         const PairExtra* const extra = parts_.pairs.find_extra(index);
         return extra != nullptr && extra->ahead.is_on();
