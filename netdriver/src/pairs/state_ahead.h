@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The state of one object that goes ahead of a call, reliably, because the call could wait for it
-// for ever.
+// for ever. The initial batch waits in the same way for an object whose blocks keep getting lost.
 //
 // A call goes in one packet with all that changed since the client's copy was complete
 // (CompleteVersions). Where that does not fit, the call waits until the copy is complete as of the

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Sends all that an object owes in messages of its channel, ahead of a call that waits for it, once
-// blocks alone do not get it there (StateAhead).
+// Sends all that an object owes in messages of its channel, ahead of a call or of the end of the
+// initial batch, once blocks alone do not get it there (StateAhead).
 #pragma once
 
 #include <replayout/send_properties.h>
@@ -24,8 +24,8 @@ class StateAheadSender {
     /// `large_values` outlives this.
     StateAheadSender(const PropertyParts& parts, LargeValueSender& large_values);
 
-    /// Replicates an object that a call waits for. Nothing: no call does, or the object goes its
-    /// usual way meanwhile.
+    /// Replicates an object that a call or the initial batch waits for. Nothing: neither does, or
+    /// the object goes its usual way meanwhile.
     [[nodiscard]] std::optional<SendOutcome> replicate(PairRef ref);
 
   private:
