@@ -54,7 +54,7 @@ class RegularBlockWriter::BlocksAhead {
             }
         }
 
-        /// False: there are no more.
+        /// Returns whether an object is left.
         [[nodiscard]] bool has_next() const noexcept { return left_ != 0; }
         [[gnu::always_inline]] ObjectIndex next() noexcept {
             const ObjectIndex index = BitRow::lowest_of(word_, left_);

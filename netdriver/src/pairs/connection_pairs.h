@@ -296,7 +296,7 @@ class ConnectionPairs {
     void owe_from_start(ObjectIndex index, const RepRange& handles);
 
     // What every tick of every connection touches comes first, so that it is few lines of memory.
-    // Of the validator that is whether there is one, which lies at its end.
+    // A tick asks only whether there is a validator. The optional keeps that flag at its end.
     std::optional<PairValidator> validator_;
     const ObjectStore& objects_;
     const FlushChanges& changes_;

@@ -66,7 +66,7 @@ struct BlockFindings {
     Vector<BlockValue> values;
     /// Deltas that were written; to be given to DeltaStates with the block.
     Vector<SentDelta> deltas;
-    /// Those of left_out that had nothing to say; likewise.
+    /// Deltas of left_out that had nothing to say; to be given to DeltaStates with the block.
     Vector<UnchangedDelta> unchanged;
 };
 
@@ -131,7 +131,7 @@ struct SendContext {
     /// one were encoded before (encode_shared_serializers()). An assertion checks it.
     bool may_ask_game = true;
     /// False: send_properties() counts no value as sent, because its caller may send the block or
-    /// not. Whoever sends it counts them (BlockValues, block_counts.h).
+    /// not. The code that sends the block counts them (BlockValues, block_counts.h).
     bool is_counting_sent = true;
     /// What the receiver holds of structs with a NetDeltaSerializer; null: the archetype's values.
     /// So it must be there for each receiver that was sent one before, or deltas do not fit.
