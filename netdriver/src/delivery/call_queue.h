@@ -88,6 +88,11 @@ struct OutgoingCall {
         return !is_in_flight && next_part + 1 < part_count();
     }
 
+    /// It has begun, and only its last part is still to go.
+    [[nodiscard]] bool is_last_part_due() const noexcept {
+        return was_sent && is_in_parts() && !is_in_flight && !is_for_next && !goes_ahead();
+    }
+
     CallOrder order;
     NetTime made;  ///< of the flush before
     ChannelIndex channel;

@@ -10,6 +10,9 @@ namespace {
 // For some packets of small calls; what large ones took goes back.
 constexpr std::size_t kept_bytes_max = 16 * 1024;
 
+// For a packet that closes a few; what thousands took goes back.
+constexpr std::size_t kept_closed_max = 64;
+
 // As a bunch that waits (NetConfig::clients_waiting_bytes_max).
 constexpr std::size_t due_call_bytes = 128;
 
@@ -22,7 +25,8 @@ IncomingCalls::IncomingCalls(const ReceiveLimits& limits, const NetTime& now, Wa
       account_(limits, now, pool),
       receivers_(resource),
       due_(Allocator<Due>(resource)),
-      due_bytes_(Allocator<std::byte>(resource)) {}
+      due_bytes_(Allocator<std::byte>(resource)),
+      closed_(Allocator<std::uint32_t>(resource)) {}
 
 CloseReason IncomingCalls::receive(const BunchHeader& header, std::span<const std::byte> payload) {
     REPLAYOUT_ASSERT(header.is_call);
@@ -42,6 +46,7 @@ CloseReason IncomingCalls::receive(const BunchHeader& header, std::span<const st
 
 CloseReason IncomingCalls::handle_message(const BunchHeader& header,
                                           std::span<const std::byte> payload) {
+    drop_closed();  // this call is of the channel's next life
     due_.push_back(
         {header.channel, !header.is_unreliable, false, due_bytes_.size(), payload.size()});
     due_bytes_.insert(due_bytes_.end(), payload.begin(), payload.end());
@@ -55,6 +60,7 @@ DueCall IncomingCalls::take(Due& due) noexcept {
 }
 
 bool IncomingCalls::take_due(DueCall& call) noexcept {
+    drop_closed();
     while (next_due_ < due_.size() && due_[next_due_].is_taken) {
         ++next_due_;
     }
@@ -84,6 +90,7 @@ bool IncomingCalls::is_full() const noexcept {
 }
 
 bool IncomingCalls::take_due_of(ChannelIndex channel, DueCall& call) noexcept {
+    drop_closed();
     const auto due = std::find_if(due_.begin(), due_.end(), [&](const Due& entry) {
         return !entry.is_taken && entry.channel == channel;
     });
@@ -100,6 +107,7 @@ void IncomingCalls::put_back() noexcept {
 }
 
 std::uint32_t IncomingCalls::drop_due_of(ChannelIndex channel) noexcept {
+    drop_closed();
     std::uint32_t count = 0;
     for (Due& due : due_) {
         if (due.channel == channel && !due.is_taken) {
@@ -133,7 +141,28 @@ std::uint32_t IncomingCalls::stop(ChannelIndex channel) {
 
 void IncomingCalls::channel_closed(ChannelIndex channel) {
     receivers_.erase(channel.value);
-    (void)drop_due_of(channel);
+    if (!due_.empty()) {
+        closed_.push_back(channel.value);
+    }
+}
+
+void IncomingCalls::drop_closed() noexcept {
+    if (closed_.empty()) {
+        return;
+    }
+    std::sort(closed_.begin(), closed_.end());
+    for (Due& due : due_) {
+        due.is_taken =
+            due.is_taken || std::binary_search(closed_.begin(), closed_.end(), due.channel.value);
+    }
+    forget_closed();
+}
+
+void IncomingCalls::forget_closed() noexcept {
+    closed_.clear();
+    if (closed_.capacity() > kept_closed_max) {
+        closed_ = Vector<std::uint32_t>(closed_.get_stored_allocator());
+    }
 }
 
 void IncomingCalls::drop_due() noexcept {
@@ -143,6 +172,7 @@ void IncomingCalls::drop_due() noexcept {
         due_bytes_ = Vector<std::byte>(due_bytes_.get_stored_allocator());
     }
     next_due_ = 0;
+    forget_closed();
 }
 
 void IncomingCalls::clear() {

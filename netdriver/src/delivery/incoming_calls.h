@@ -74,6 +74,9 @@ class IncomingCalls final : private ReliableMessageHandler {
     [[nodiscard]] CloseReason handle_message(const BunchHeader& header,
                                              std::span<const std::byte> payload) override;
     [[nodiscard]] DueCall take(Due& due) noexcept;
+    /// The calls of closed_ do not run.
+    void drop_closed() noexcept;
+    void forget_closed() noexcept;
 
     std::uint32_t channels_max_;
     MemoryResource* resource_;
@@ -82,6 +85,9 @@ class IncomingCalls final : private ReliableMessageHandler {
     std::pmr::unordered_map<std::uint32_t, ReliableReceiver> receivers_;
     Vector<Due> due_;
     Vector<std::byte> due_bytes_;
+    // Channels that closed while calls were due, for drop_closed(). One packet may close thousands,
+    // and thousands of calls may be due, so nobody looks for the calls of each channel by itself.
+    Vector<std::uint32_t> closed_;
     std::size_t next_due_ = 0;
     std::size_t taken_due_ = 0;  // by take_due_of(), last
 };

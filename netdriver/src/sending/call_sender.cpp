@@ -56,9 +56,13 @@ void CallSender::send_calls() {
         return;
     }
     note_versions();
-    send_begun_parts();
+    scratch_.waiting_channels.clear();
+    if (send_begun_parts() && !send_last_parts()) {
+        return;
+    }
     // What is queued stands behind what is not.
     if (send_calls_of(false)) {
+        scratch_.waiting_channels.clear();
         (void)send_calls_of(true);
     }
 }
@@ -83,18 +87,48 @@ void CallSender::note_versions(OutgoingCall& call) {
     call.has_versions = true;
 }
 
-void CallSender::send_begun_parts() {
+bool CallSender::send_begun_parts() {
+    bool is_last_part_due = false;
     for (OutgoingCall& call : parts_.calls.calls()) {
         if (call.was_sent && call.goes_ahead() && !call.is_for_next &&
             channel_state(parts_.pairs[call.named.front().index]) == ChannelState::Open &&
             !parts_.packets.write_parts_ahead(parts_.calls, call)) {
-            return;
+            return true;
+        }
+        is_last_part_due = is_last_part_due || call.is_last_part_due();
+    }
+    return is_last_part_due;
+}
+
+bool CallSender::send_last_parts() {
+    for (auto call = parts_.calls.calls().begin(); call != parts_.calls.calls().end();) {
+        if (!call->is_last_part_due() || needs_open(*call)) {
+            ++call;
+        } else if (!send_next(call)) {
+            return false;
         }
     }
+    return true;
+}
+
+bool CallSender::send_next(CallQueue::Calls::iterator& call) {
+    switch (send_call(*call)) {
+        case SendOutcome::NoRoom:
+            parts_.packets.turns().calls_found_no_room();
+            return false;
+        case SendOutcome::HeldBack:
+            scratch_.waiting_channels.push_back(call->channel);
+            ++call;
+            break;
+        case SendOutcome::Done:
+            // A part in the middle was lost, and all else of it is under way.
+            call = call->is_in_flight ? std::next(call) : parts_.calls.sent(call);
+            break;
+    }
+    return true;
 }
 
 bool CallSender::send_calls_of(bool are_queued) {
-    scratch_.waiting_channels.clear();
     scratch_.opening_channels.clear();
     // Opens may take up the flush, so calls that need none go first.
     if (!send_calls_of(are_queued, Opens::NotNeeded)) {
@@ -120,18 +154,8 @@ bool CallSender::send_calls_of(bool are_queued, Opens opens) {
             ++call;
             continue;
         }
-        switch (send_call(*call)) {
-            case SendOutcome::NoRoom:
-                parts_.packets.turns().calls_found_no_room();
-                return false;
-            case SendOutcome::HeldBack:
-                scratch_.waiting_channels.push_back(call->channel);
-                ++call;
-                break;
-            case SendOutcome::Done:
-                // A part in the middle was lost, and all else of it is under way.
-                call = call->is_in_flight ? std::next(call) : parts_.calls.sent(call);
-                break;
+        if (!send_next(call)) {
+            return false;
         }
     }
     return true;

@@ -116,8 +116,15 @@ class CallSender {
     /// Opens what the call means and is not open. Done: all of it is open, or is being opened.
     [[nodiscard]] SendOutcome open_named(const OutgoingCall& call);
     /// The parts of calls that have begun, but the last of each: where more begin meanwhile, each
-    /// waits long for its end.
-    void send_begun_parts();
+    /// waits long for its end. Returns whether the last part of any may be due.
+    [[nodiscard]] bool send_begun_parts();
+    /// The last parts go before older calls, which may be many and may all have waited for the
+    /// state of one object: a client gives up a call of which nothing comes for
+    /// NetConfig::waiting_timeout_ms. False: the window of packets is full.
+    [[nodiscard]] bool send_last_parts();
+    /// Sends that call if its turn has come, and goes on to the next. False: the window of packets
+    /// is full.
+    [[nodiscard]] bool send_next(CallQueue::Calls::iterator& call);
     /// Whether the last part of a call in parts could go now with the state that the call means.
     [[nodiscard]] bool could_end(const OutgoingCall& call);
     /// Collects the blocks that must go with a call, and adds their size. False: the call waits.
