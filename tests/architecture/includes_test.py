@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Private headers are included by their plain names, so that include paths decide who sees them, no part beneath the
-driver includes the public facade over all of them, and behaviours write no bits of their own."""
+"""A room includes private headers of its own and of the rooms before it, by their plain names. No part beneath the driver
+includes the public facade over all of them, and behaviours write no bits of their own.
+
+Where each file is compiled by itself, include paths refuse what goes against the order of rooms. A batch holds files
+of several rooms and has the paths of all, so the order is tested here, too."""
 import os
 import re
 import unittest
@@ -30,6 +33,19 @@ def includes_of(path):
     return INCLUDE.findall(text_of(path))
 
 
+def rooms_of(floor):
+    """In the order in which they may include each other."""
+    return re.findall(r"^replayout_add_room\(\s*\w+ (\w+)", text_of(floor + "/CMakeLists.txt"), re.MULTILINE)
+
+
+def room_faults(files, rooms):
+    """files: the includes of a floor's private files, by room and name."""
+    room_of = {name: room for room, name in files}
+    return [f"{room}/{name} includes {header} of {room_of[header]}, which is a later room"
+            for (room, name), includes in files.items() for quote, header in includes
+            if quote == '"' and rooms.index(room_of.get(header, room)) > rooms.index(room)]
+
+
 def private_faults(path, includes):
     return [f"{path} includes \"{name}\": a private header is included by its plain name"
             for quote, name in includes if quote == '"' and "/" in name] + [
@@ -54,6 +70,16 @@ class IncludesTest(unittest.TestCase):
         faults = [fault for path in library_files() for fault in private_faults(path, includes_of(path))]
         self.assertEqual(faults, [])
 
+    def test_rooms_include_no_later_room(self):
+        for floor in ("replayout", "netdriver", "netdriver/behaviours"):
+            source = floor + "/src/"
+            files = {tuple(path[len(source):].split("/")): includes_of(path)
+                     for path in library_files() if path.startswith(source)}
+            rooms = rooms_of(floor)
+            self.assertGreater(len(files), 2 * len(rooms), floor)
+            self.assertEqual({room for room, _ in files}, set(rooms))
+            self.assertEqual(room_faults(files, rooms), [])
+
     def test_no_part_of_the_driver_includes_the_facade(self):
         faults = [fault for path in library_files() for fault in facade_faults(path, includes_of(path))]
         self.assertEqual(faults, [])
@@ -65,6 +91,9 @@ class IncludesTest(unittest.TestCase):
     def test_these_rules_find_what_breaks_them(self):
         self.assertEqual(len(private_faults("a.cpp", [('"', "../b.h"), ('"', "rows/b.h"), ('"', "b.h")])), 2)
         self.assertEqual(len(private_faults("a.cpp", [("<", "../b.h"), ("<", "replayout/b.h")])), 1)
+        early = {("a", "a.h"): [], ("b", "b.cpp"): [('"', "a.h"), ('"', "b.h"), ("<", "c.h")], ("b", "b.h"): []}
+        self.assertEqual(room_faults(early, ["a", "b"]), [])
+        self.assertEqual(len(room_faults(early, ["b", "a"])), 1)
         self.assertEqual(len(facade_faults("netdriver/src/containers/a.h", [("<", FACADE)])), 1)
         self.assertEqual(facade_faults("netdriver/src/driver/a.h", [("<", FACADE)]), [])
         self.assertEqual(len(wire_faults("netdriver/behaviours/src/a.cpp", "BitWriter writer(BitReader(x));")), 2)

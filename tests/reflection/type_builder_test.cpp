@@ -30,21 +30,21 @@ struct FireParameters {
     Vector3 aim;
 };
 
-struct Actor {
-    virtual ~Actor() = default;
+struct ArmedActor {
+    virtual ~ArmedActor() = default;
 
     std::int64_t id = 0;
-    Actor* owner = nullptr;
+    ArmedActor* owner = nullptr;
     bool is_hidden = false;
 };
 
-/// Not registered: a part of Pawn that the program happens to write as a base.
+/// Not registered: a part of ArmedPawn that the program happens to write as a base.
 struct Ammunition {
     std::int32_t rounds = 30;
     std::uint8_t calibre = 9;
 };
 
-struct Pawn : Actor, Ammunition {
+struct ArmedPawn : ArmedActor, Ammunition {
     void on_rep_health(const std::int32_t& previous) { previous_health = previous; }
     void on_rep_team() noexcept { ++team_calls; }
 
@@ -68,20 +68,20 @@ struct Pawn : Actor, Ammunition {
     int muzzle_calls = 0;
 };
 
-void on_rep_title(Pawn& pawn, const std::string& previous) {
+void on_rep_armed_title(ArmedPawn& pawn, const std::string& previous) {
     pawn.previous_title = previous;
 }
 
-void on_rep_muzzle(Pawn& pawn) {
+void on_rep_muzzle(ArmedPawn& pawn) {
     ++pawn.muzzle_calls;
 }
 
-std::uint32_t offset_in(const Pawn& pawn, const void* member) {
+std::uint32_t offset_in(const ArmedPawn& pawn, const void* member) {
     return static_cast<std::uint32_t>(static_cast<const std::byte*>(member) -
                                       reinterpret_cast<const std::byte*>(&pawn));
 }
 
-/// Registers all of the above; the answer is Pawn.
+/// Registers all of the above; the answer is ArmedPawn.
 const Type& register_pawn(TypeRegistry& registry) {
     REQUIRE(struct_builder<Hit>(registry, "Hit")
                 .property<&Hit::point>()
@@ -90,33 +90,33 @@ const Type& register_pawn(TypeRegistry& registry) {
     REQUIRE(struct_builder<FireParameters>(registry, "FireParameters")
                 .property<&FireParameters::aim>()
                 .build());
-    REQUIRE(class_builder<Actor>(registry, "Actor")
-                .property<&Actor::id>()
-                .property<&Actor::owner>()
-                .property<&Actor::is_hidden>()
+    REQUIRE(class_builder<ArmedActor>(registry, "Actor")
+                .property<&ArmedActor::id>()
+                .property<&ArmedActor::owner>()
+                .property<&ArmedActor::is_hidden>()
                 .build());
     const auto pawn =
-        class_builder<Pawn>(registry, "Pawn")
-            .base<Actor>()
-            .property<&Pawn::rounds>()
+        class_builder<ArmedPawn>(registry, "Pawn")
+            .base<ArmedActor>()
+            .property<&ArmedPawn::rounds>()
             .property<&Ammunition::calibre>()
-            .property<&Pawn::health>()
-            .on_rep<&Pawn::on_rep_health>()
-            .property<&Pawn::team>()
-            .on_rep<&Pawn::on_rep_team>()
-            .property<&Pawn::title>()
-            .on_rep<&on_rep_title>()
-            .property<&Pawn::motto>()
-            .property<&Pawn::tag>()
-            .property<&Pawn::target>()
-            .property<&Pawn::muzzles>()
+            .property<&ArmedPawn::health>()
+            .on_rep<&ArmedPawn::on_rep_health>()
+            .property<&ArmedPawn::team>()
+            .on_rep<&ArmedPawn::on_rep_team>()
+            .property<&ArmedPawn::title>()
+            .on_rep<&on_rep_armed_title>()
+            .property<&ArmedPawn::motto>()
+            .property<&ArmedPawn::tag>()
+            .property<&ArmedPawn::target>()
+            .property<&ArmedPawn::muzzles>()
             .on_rep<&on_rep_muzzle>()
-            .property<&Pawn::scores>()
-            .property<&Pawn::turn>()
-            .property<&Pawn::last_hit>()
-            .property<&Pawn::hits>()
-            .property<&Pawn::grid>()
-            .property<&Pawn::secret_value>("secret")
+            .property<&ArmedPawn::scores>()
+            .property<&ArmedPawn::turn>()
+            .property<&ArmedPawn::last_hit>()
+            .property<&ArmedPawn::hits>()
+            .property<&ArmedPawn::grid>()
+            .property<&ArmedPawn::secret_value>("secret")
             .not_replicated()
             .function<FireParameters>("ServerFire", FunctionFlags::Server | FunctionFlags::Reliable)
             .function("ClientDie", FunctionFlags::Client)
@@ -166,15 +166,15 @@ TEST_CASE("TypeBuilder: takes names, kinds and sizes from the members",
         CHECK(property.is_replicated == (property.name != "secret"));
     }
     CHECK(pawn.kind() == TypeKind::Class);
-    CHECK(pawn.size() == sizeof(Pawn));
-    CHECK(pawn.alignment() == alignof(Pawn));
+    CHECK(pawn.size() == sizeof(ArmedPawn));
+    CHECK(pawn.alignment() == alignof(ArmedPawn));
 }
 
 TEST_CASE("TypeBuilder: offsets are those of the members, in bases too",
           "[reflection][type_builder]") {
     TypeRegistry registry;
     const Type& type = register_pawn(registry);
-    const Pawn pawn;
+    const ArmedPawn pawn;
     CHECK(type.find_property("rounds")->offset == offset_in(pawn, &pawn.rounds));
     CHECK(type.find_property("calibre")->offset == offset_in(pawn, &pawn.calibre));
     CHECK(type.find_property("health")->offset == offset_in(pawn, &pawn.health));
@@ -184,7 +184,7 @@ TEST_CASE("TypeBuilder: offsets are those of the members, in bases too",
     CHECK(type.find_property("secret")->offset == offset_in(pawn, &pawn.secret_value));
     // Not in first place, so that offsets without the base's would be seen.
     CHECK(type.find_property("rounds")->offset > 0);
-    const Actor& actor = pawn;
+    const ArmedActor& actor = pawn;
     REQUIRE(type.base() == registry.find("Actor"));
     CHECK(type.base_offset() == offset_in(pawn, &actor));
     CHECK(type.find_property("id") == &type.base()->properties()[0]);
@@ -251,7 +251,7 @@ TEST_CASE("TypeBuilder: values are reached through the operations it gives",
           "[reflection][type_builder]") {
     TypeRegistry registry;
     const Type& type = register_pawn(registry);
-    Pawn pawn;
+    ArmedPawn pawn;
     const Property& motto = *type.find_property("motto");
     CHECK(motto.string.assign(&pawn.motto, "onward", motto.string.context));
     CHECK(pawn.motto == "onward");
@@ -279,9 +279,9 @@ TEST_CASE("TypeBuilder: the life of a class is its making and its end, of a stru
           "[reflection][type_builder]") {
     TypeRegistry registry;
     const Type& pawn = register_pawn(registry);
-    alignas(Pawn) std::byte memory[sizeof(Pawn)];
+    alignas(ArmedPawn) std::byte memory[sizeof(ArmedPawn)];
     pawn.ops().construct(memory);
-    CHECK(std::launder(reinterpret_cast<Pawn*>(memory))->health == 100);
+    CHECK(std::launder(reinterpret_cast<ArmedPawn*>(memory))->health == 100);
     pawn.ops().destroy(memory);
     CHECK(pawn.ops().copy_construct == nullptr);
 
@@ -297,7 +297,7 @@ TEST_CASE(
     "[reflection][type_builder]") {
     TypeRegistry registry;
     const Type& type = register_pawn(registry);
-    Pawn pawn;
+    ArmedPawn pawn;
     const auto notify = [&](std::string_view name, const void* previous) {
         const NotifyFunction& function = type.find_property(name)->notify;
         REQUIRE(function);
@@ -346,9 +346,9 @@ TEST_CASE("TypeBuilder: a struct that is not registered is named with its member
             "type \"Owner\": property \"hit\": C++ type ", "Hit");
     refused(class_builder<Owner>(registry, "Owner").property<&Owner::list>("all").build(),
             "type \"Owner\": property \"all\": C++ type ", "Hit");
-    refused(class_builder<Pawn>(registry, "Pawn").base<Actor>().build(),
+    refused(class_builder<ArmedPawn>(registry, "Pawn").base<ArmedActor>().build(),
             "type \"Pawn\": base: C++ type ", "Actor");
-    refused(class_builder<Pawn>(registry, "Pawn")
+    refused(class_builder<ArmedPawn>(registry, "Pawn")
                 .function<FireParameters>("Fire", FunctionFlags::Server)
                 .build(),
             "type \"Pawn\": function \"Fire\": C++ type ", "FireParameters");

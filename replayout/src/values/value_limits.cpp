@@ -30,7 +30,8 @@ void visit_members(const Type& type, const std::byte* object, const Visit& visit
 
 [[nodiscard]] bool has_limited_member(const Type& type) noexcept {
     const std::span<const Property> members = type.properties();
-    return std::any_of(members.begin(), members.end(), has_limits) ||
+    return std::any_of(members.begin(), members.end(),
+                       [](const Property& member) { return has_limits(member); }) ||
            (type.base() != nullptr && has_limited_member(*type.base()));
 }
 

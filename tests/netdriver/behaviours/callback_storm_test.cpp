@@ -18,7 +18,7 @@
 #include "support/checks/run_seed.h"
 #include "support/worlds/arena_game.h"
 
-namespace replayout::test {
+namespace replayout::test::callback_storm_test {
 namespace {
 
 class Storm;
@@ -476,4 +476,4 @@ TEST_CASE("Callbacks: they may remove, replace and destroy anything at random, a
 }
 
 }  // namespace
-}  // namespace replayout::test
+}  // namespace replayout::test::callback_storm_test

@@ -477,7 +477,7 @@ TEST_CASE("Custom serialization: whatever is lost, every client ends with the se
 }
 
 /// Serializes itself, and has a collection beside it.
-class Ledger : public Scroll {
+class CountedScroll : public Scroll {
   public:
     SyncList<std::int32_t> sums;
 };
@@ -485,9 +485,9 @@ class Ledger : public Scroll {
 TEST_CASE("Custom serialization: where only a collection changed there is no section",
           "[behaviours]") {
     ArenaGame game({}, [](NetworkTypes& types) {
-        const auto ledger = BehaviourBuilder<Ledger>(types, "Ledger")
+        const auto ledger = BehaviourBuilder<CountedScroll>(types, "Ledger")
                                 .custom_serialization()
-                                .sync_list<&Ledger::sums>()
+                                .sync_list<&CountedScroll::sums>()
                                 .build();
         REQUIRE(ledger.has_value());
         REQUIRE(types.add_prefab("Ledger", {{*ledger}}).has_value());
@@ -495,8 +495,8 @@ TEST_CASE("Custom serialization: where only a collection changed there is no sec
     game.join_settled();
     NetworkIdentity& object = game.spawn(game.types().find("Ledger"));
     game.settle();
-    Ledger& server = object.component<Ledger>(0);
-    const Ledger& shown = game.on_client(0, object)->component<Ledger>(0);
+    CountedScroll& server = object.component<CountedScroll>(0);
+    const CountedScroll& shown = game.on_client(0, object)->component<CountedScroll>(0);
     server.sums.add(4);
     game.settle();
     CHECK(shown.sums.items() == std::vector{4});

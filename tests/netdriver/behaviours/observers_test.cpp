@@ -11,7 +11,7 @@
 #include "support/checks/seeded_random.h"
 #include "support/worlds/arena_game.h"
 
-namespace replayout::test {
+namespace replayout::test::observers_test {
 namespace {
 
 struct Aim {
@@ -368,4 +368,4 @@ TEST_CASE("Hostile: who names the object of its connection in a command changes 
 }
 
 }  // namespace
-}  // namespace replayout::test
+}  // namespace replayout::test::observers_test

@@ -18,7 +18,7 @@
 #include "support/networks/call_rate.h"
 #include "support/worlds/arena_game.h"
 
-namespace replayout::test {
+namespace replayout::test::owned_collection_test {
 namespace {
 
 using Cards = std::vector<std::int32_t>;
@@ -617,4 +617,4 @@ TEST_CASE("Owned collections: who is told all before it knows that it is the own
 }
 
 }  // namespace
-}  // namespace replayout::test
+}  // namespace replayout::test::owned_collection_test

@@ -12,7 +12,7 @@
 #include "support/checks/catch.h"
 #include "support/worlds/arena_game.h"
 
-namespace replayout::test {
+namespace replayout::test::slow_lines_test {
 namespace {
 
 struct Note {
@@ -238,4 +238,4 @@ TEST_CASE("Slow lines: an unreliable call finds its state, if its object goes in
     }
 }
 
-}  // namespace replayout::test
+}  // namespace replayout::test::slow_lines_test

@@ -13,7 +13,7 @@
 #include "support/checks/marked_bytes.h"
 #include "support/worlds/bag_game.h"
 
-namespace replayout::test {
+namespace replayout::test::sync_collection_sending_test {
 namespace {
 
 using Numbers = std::vector<std::int32_t>;
@@ -454,4 +454,4 @@ TEST_CASE("Collections: settings that cannot be are refused with the prefab", "[
 }
 
 }  // namespace
-}  // namespace replayout::test
+}  // namespace replayout::test::sync_collection_sending_test

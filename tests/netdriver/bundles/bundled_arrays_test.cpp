@@ -17,7 +17,7 @@
 #include "support/checks/seeded_random.h"
 #include "support/worlds/class_game.h"
 
-namespace replayout::test {
+namespace replayout::test::bundled_arrays_test {
 
 /// Right only as a whole.
 struct Till {
@@ -28,14 +28,15 @@ struct Till {
     friend bool operator==(const Till&, const Till&) = default;
 };
 
-}  // namespace replayout::test
+}  // namespace replayout::test::bundled_arrays_test
 
 template <>
-struct replayout::StructTraitsOf<replayout::test::Till> : replayout::DefaultStructTraits {
+struct replayout::StructTraitsOf<replayout::test::bundled_arrays_test::Till>
+    : replayout::DefaultStructTraits {
     static constexpr bool with_atomic = true;
 };
 
-namespace replayout::test {
+namespace replayout::test::bundled_arrays_test {
 namespace {
 
 struct Tool {
@@ -382,4 +383,4 @@ TEST_CASE(
     }
 }
 
-}  // namespace replayout::test
+}  // namespace replayout::test::bundled_arrays_test

@@ -48,7 +48,7 @@ struct StructTraitsOf<Stamp> : DefaultStructTraits {
     static constexpr bool with_net_shared_serialization = true;
 };
 
-namespace test {
+namespace test::calls_and_state_test {
 namespace {
 
 struct Entry {
@@ -171,14 +171,14 @@ void set_numbers(Desk& desk, std::uint32_t number, const Kinds& kinds) {
     return is_right && number_of(desk.book) >= large;
 }
 
-struct Play {
+struct DeskPlay {
     std::uint64_t seed = 1;
     bool has_delta = false;
     std::uint32_t cap = 0;
     double loss = 0;
 };
 
-void play_desk(const Play& play) {
+void play_desk(const DeskPlay& play) {
     SeededRandom random(play.seed);
     ClassGameOptions options;
     options.seed = play.seed;
@@ -376,5 +376,5 @@ TEST_CASE("Calls and state: a call of a new part leaves the deltas of its outer 
 }
 
 }  // namespace
-}  // namespace test
+}  // namespace test::calls_and_state_test
 }  // namespace replayout

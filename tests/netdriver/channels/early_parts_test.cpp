@@ -13,7 +13,7 @@
 #include "support/hostile/packet_forge.h"
 #include "support/worlds/class_game.h"
 
-namespace replayout::test {
+namespace replayout::test::early_parts_test {
 namespace {
 
 struct Coins {
@@ -27,14 +27,15 @@ struct Chest {
 };
 
 }  // namespace
-}  // namespace replayout::test
+}  // namespace replayout::test::early_parts_test
 
 template <>
-struct replayout::StructTraitsOf<replayout::test::Coins> : replayout::DefaultStructTraits {
+struct replayout::StructTraitsOf<replayout::test::early_parts_test::Coins>
+    : replayout::DefaultStructTraits {
     static constexpr bool with_atomic = true;
 };
 
-namespace replayout::test {
+namespace replayout::test::early_parts_test {
 namespace {
 
 [[nodiscard]] Result<const Type*> build_chest(TypeRegistry& registry) {
@@ -140,4 +141,4 @@ TEST_CASE("Early parts: whatever is lost, under a cap or not, no client shows ha
     }
 }
 
-}  // namespace replayout::test
+}  // namespace replayout::test::early_parts_test

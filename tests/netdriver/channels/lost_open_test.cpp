@@ -18,7 +18,7 @@
 #include "support/worlds/class_game.h"
 #include "support/worlds/typed_world.h"
 
-namespace replayout::test {
+namespace replayout::test::lost_open_test {
 namespace {
 
 struct Entry {
@@ -249,4 +249,4 @@ TEST_CASE("Lost opens: objects that come and go with large values end right, wha
     }
 }
 
-}  // namespace replayout::test
+}  // namespace replayout::test::lost_open_test

@@ -21,7 +21,7 @@
 #include "support/networks/scripted_transport.h"
 #include "support/worlds/typed_world.h"
 
-namespace replayout::test {
+namespace replayout::test::push_model_test {
 namespace {
 
 struct Beacon {
@@ -532,4 +532,4 @@ TEST_CASE("Push model: validation looks at each object once in so many ticks",
     CHECK(game.server_world.lookup_count - lookups == 20);
 }
 
-}  // namespace replayout::test
+}  // namespace replayout::test::push_model_test

@@ -23,7 +23,7 @@
 #include "support/worlds/class_game.h"
 #include "support/worlds/typed_world.h"
 
-namespace replayout::test {
+namespace replayout::test::misuse_lives_test {
 namespace {
 
 /// Its object has memory as long as the test wants it to.
@@ -285,4 +285,4 @@ TEST_CASE("Misuse: numbers that are no enumerator are refused, with the object's
     }
 }
 
-}  // namespace replayout::test
+}  // namespace replayout::test::misuse_lives_test

@@ -23,7 +23,7 @@
 #include "support/types/random_rates.h"
 #include "support/worlds/class_game.h"
 
-namespace replayout::test {
+namespace replayout::test::secrecy_test {
 namespace {
 
 struct Note {
@@ -383,4 +383,4 @@ TEST_CASE("Secrecy: marks are found at any bit", "[netdriver]") {
     }
 }
 
-}  // namespace replayout::test
+}  // namespace replayout::test::secrecy_test

@@ -10,26 +10,26 @@
 namespace replayout::test {
 namespace {
 
-constexpr PeerId peer{7};
+constexpr PeerId noisy_peer{7};
 
 TEST_CASE("PeerLog: ten lines a second, and the next one tells how many were left out",
           "[netdriver][peer_log]") {
     PeerLog lines;
     const LogSpy log;
     for (int i = 0; i < 25; ++i) {
-        lines.write(LogLevel::Error, peer, "again", NetTime::from_milliseconds(1'000 + i));
+        lines.write(LogLevel::Error, noisy_peer, "again", NetTime::from_milliseconds(1'000 + i));
     }
     CHECK(LogSpy::messages().size() == 10);
-    lines.write(LogLevel::Error, peer, "later", NetTime::from_milliseconds(2'100));
+    lines.write(LogLevel::Error, noisy_peer, "later", NetTime::from_milliseconds(2'100));
     CHECK(LogSpy::messages().back() == "later (15 lines like this were left out before)");
-    lines.write(LogLevel::Error, peer, "later", NetTime::from_milliseconds(2'101));
+    lines.write(LogLevel::Error, noisy_peer, "later", NetTime::from_milliseconds(2'101));
     CHECK(LogSpy::messages().back() == "later");
 }
 
 TEST_CASE("PeerLog: what does not print is escaped", "[netdriver][peer_log]") {
     PeerLog lines;
     const LogSpy log;
-    lines.write(LogLevel::Error, peer, "class \"a\nb\x1b[31m\\\"", {});
+    lines.write(LogLevel::Error, noisy_peer, "class \"a\nb\x1b[31m\\\"", {});
     CHECK(LogSpy::messages().back() == "class \"a\\x0ab\\x1b[31m\\x5c\"");
 }
 
@@ -37,13 +37,13 @@ TEST_CASE("PeerLog: lines that print as they are count as all others do", "[netd
     PeerLog lines;
     const LogSpy log;
     for (int i = 0; i < 10; ++i) {
-        lines.write(LogLevel::Error, peer, "\\", {});
-        lines.write_printable(LogLevel::Error, peer, "\\", {});
+        lines.write(LogLevel::Error, noisy_peer, "\\", {});
+        lines.write_printable(LogLevel::Error, noisy_peer, "\\", {});
     }
     REQUIRE(LogSpy::messages().size() == 10);
     CHECK(LogSpy::messages()[8] == "\\x5c");
     CHECK(LogSpy::messages()[9] == "\\");
-    lines.write_printable(LogLevel::Error, peer, "\\", NetTime::from_milliseconds(1'000));
+    lines.write_printable(LogLevel::Error, noisy_peer, "\\", NetTime::from_milliseconds(1'000));
     CHECK(LogSpy::messages().back() == "\\ (10 lines like this were left out before)");
 }
 
@@ -51,7 +51,7 @@ TEST_CASE("PeerLog: one who floods it silences nobody else", "[netdriver][peer_l
     PeerLog lines;
     const LogSpy log;
     for (int i = 0; i < 1'000; ++i) {
-        lines.write(LogLevel::Error, peer, "again", {});
+        lines.write(LogLevel::Error, noisy_peer, "again", {});
     }
     lines.write(LogLevel::Error, PeerId{8}, "mine", {});
     CHECK(LogSpy::messages().back() == "mine");
@@ -67,7 +67,7 @@ TEST_CASE("PeerLog: any number of peers are forty lines a second, and every one 
     CHECK(LogSpy::messages().size() == 40);
     // Those who are remembered tell of themselves, the first of all others.
     LogSpy::messages().clear();
-    lines.write(LogLevel::Error, peer, "later", NetTime::from_milliseconds(1'000));
+    lines.write(LogLevel::Error, noisy_peer, "later", NetTime::from_milliseconds(1'000));
     CHECK(LogSpy::messages().back() == "later (959 lines like this were left out before)");
     lines.write(LogLevel::Error, PeerId{999}, "later", NetTime::from_milliseconds(1'000));
     CHECK(LogSpy::messages().back() == "later (1 lines like this were left out before)");
@@ -105,7 +105,7 @@ TEST_CASE("PeerLog: a text that is too long is cut, and shows it", "[netdriver][
     const LogSpy log;
     for (const std::size_t size : {most - 1, most, most + 1, most + 2, 2 * most}) {
         INFO("bytes " << size);
-        lines.write(LogLevel::Error, peer, std::string(size, 'x'), {});
+        lines.write(LogLevel::Error, noisy_peer, std::string(size, 'x'), {});
         const bool is_whole = size <= most;
         CHECK(LogSpy::messages().back() ==
               (is_whole ? std::string(size, 'x') : std::string(most, 'x') + "..."));
@@ -122,7 +122,7 @@ TEST_CASE("PeerLog: its clock may begin anywhere, and each peer has its lines",
             const auto passed = static_cast<std::int64_t>(seconds);
             const NetTime now = NetTime::from_milliseconds((second + passed) * 1'000);
             for (int i = 0; i < 25; ++i) {
-                lines.write(LogLevel::Error, peer, "again", now);
+                lines.write(LogLevel::Error, noisy_peer, "again", now);
                 lines.write(LogLevel::Error, PeerId{8}, "me too", now);
                 lines.write(LogLevel::Error, PeerId{0}, "nobody", now);
             }

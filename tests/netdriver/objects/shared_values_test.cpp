@@ -64,7 +64,7 @@ struct StructTraitsOf<Aim> : DefaultStructTraits {
     static constexpr bool with_net_shared_serialization = true;
 };
 
-namespace test {
+namespace test::shared_values_test {
 namespace {
 
 [[nodiscard]] Result<const Type*> build_gun(TypeRegistry& registry) {
@@ -329,5 +329,5 @@ TEST_CASE("Shared values: in arrays, too, which objects they name changes no pac
     check_twins<Battery>(build_battery);
 }
 
-}  // namespace test
+}  // namespace test::shared_values_test
 }  // namespace replayout

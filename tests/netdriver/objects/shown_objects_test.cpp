@@ -20,18 +20,6 @@
 namespace replayout::test {
 namespace {
 
-constexpr std::uint64_t named = 16;  // facts of an open
-constexpr std::uint64_t has_outer = 512;
-
-[[nodiscard]] Bunch open_part(std::uint32_t channel, std::uint64_t outer) {
-    return open_bunch(channel, NetGUID{channel}, TestSchema::pawn_number, has_outer,
-                      [outer](BitWriter& writer) { writer.write_packed_uint(outer); });
-}
-
-[[nodiscard]] Bytes health_block(std::uint32_t value) {
-    return pawn_block({health_handle}, [=](BitWriter& writer) { writer.write_bits(value, 32); });
-}
-
 /// Time passes in which the server is heard.
 void wait(ForgedServer& server, int milliseconds) {
     for (; milliseconds > 0; milliseconds -= 500) {
@@ -52,7 +40,8 @@ class ReasonWorld final : public TypedWorld<Marker> {
 class DoorClient {
   public:
     DoorClient() : client_(world, layouts()) {
-        client_.deliver({open_bunch(1, NetGUID{5}, TestSchema::marker_number, named, write_name)});
+        client_.deliver(
+            {open_bunch(1, NetGUID{5}, TestSchema::marker_number, open_is_named, write_name)});
         REQUIRE(!driver.guids().find_object(NetGUID{5}).is_null());
     }
 
@@ -128,10 +117,10 @@ TEST_CASE("Shown objects: nothing but the first open of a channel waits for an o
     ForgedServer server;
     server.welcome_with_pawn();
     SECTION("a value of the same bytes") {
-        server.deliver_packet({value_bunch(2, 1, open_part(2, 77).payload)});
+        server.deliver_packet({value_bunch(2, 1, open_part(2, 2, 77).payload)});
     }
     SECTION("a second open") {
-        Bunch second = open_part(1, 77);
+        Bunch second = open_part(1, 1, 77);
         second.header.sequence = 2;
         server.deliver_packet({second});
     }
@@ -147,9 +136,9 @@ TEST_CASE("Shown objects: a part that closes before its outer comes waits no mor
     CAPTURE(is_close_first);
     ForgedServer server(config);
     server.welcome();
-    server.deliver_packet({is_close_first ? close_bunch(2, 2) : open_part(2, 1)});
+    server.deliver_packet({is_close_first ? close_bunch(2, 2) : open_part(2, 2, 1)});
     CHECK(server.driver().stats().channels_opened == 0);
-    server.deliver_packet({is_close_first ? open_part(2, 1) : close_bunch(2, 2)});
+    server.deliver_packet({is_close_first ? open_part(2, 2, 1) : close_bunch(2, 2)});
     CHECK(server.driver().stats().channels_opened == 1);
     CHECK(server.driver().stats().channels_closed == 1);
     CHECK(server.world().spawn_count == 0);
@@ -164,12 +153,12 @@ TEST_CASE("Shown objects: a part that slept while its outer went wakes, and is n
           "[netdriver][spawn][dormancy]") {
     ForgedServer server;
     server.welcome_with_pawn();
-    server.deliver_packet({open_part(2, 1)});
+    server.deliver_packet({open_part(2, 2, 1)});
     REQUIRE(server.world().object_count() == 2);
     server.deliver_packet({close_bunch(2, 2, ChannelCloseReason::Dormancy)});
     server.deliver_packet({close_bunch(1, 2)});
     REQUIRE(server.world().object_count() == 0);
-    server.deliver_packet({open_part(2, 1)}, block_of(2, health_block(5)));
+    server.deliver_packet({open_part(2, 2, 1)}, block_of(2, health_block(5)));
     CHECK(server.is_joined());
     CHECK(server.driver().stats().blocks_skipped == 1);
     server.deliver_packet({close_bunch(2, 2)});
@@ -186,7 +175,7 @@ TEST_CASE("Shown objects: a part of what the world refused is not asked for, and
     server.world().refused_layout = &TestSchema::get().marker();
     server.deliver_packet({open_bunch(1, NetGUID{1}, TestSchema::marker_number)});
     CHECK(LogSpy::messages().size() == 1);
-    server.deliver_packet({open_part(2, 1)});
+    server.deliver_packet({open_part(2, 2, 1)});
     CHECK(server.is_joined());
     CHECK(server.world().spawn_count == 0);
     CHECK(LogSpy::messages().size() == 1);

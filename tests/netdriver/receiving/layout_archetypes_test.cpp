@@ -158,8 +158,8 @@ class Garden final : public TypedWorld<Lamp, Tree> {
     return settings;
 }
 
-struct Game {
-    Game() {
+struct ArchetypeGame {
+    ArchetypeGame() {
         server_layouts.add_to(server);
         client_layouts.add_to(client);
         REQUIRE(server.listen());
@@ -199,7 +199,7 @@ struct Game {
 
 TEST_CASE("Layout versions: each archetype is read by the layout of its own",
           "[netdriver][layout_versions]") {
-    Game game;
+    ArchetypeGame game;
     ObjectHandle lamp;
     ObjectHandle low;
     ObjectHandle high;
@@ -224,7 +224,7 @@ TEST_CASE("Layout versions: each archetype is read by the layout of its own",
 
 TEST_CASE("Layout versions: of a class that is another here a client calls no function",
           "[netdriver][layout_versions][rpc]") {
-    Game game;
+    ArchetypeGame game;
     ObjectHandle lamp;
     const NetObjectId id = game.add(*game.server_layouts.lamp, lamp);
     game.tick(20);
@@ -238,7 +238,7 @@ TEST_CASE("Layout versions: of a class that is another here a client calls no fu
 
 TEST_CASE("Layout versions: a server's call that no client can run says so, and is not sent",
           "[netdriver][layout_versions][rpc]") {
-    Game game;
+    ArchetypeGame game;
     ObjectHandle lamp;
     const NetObjectId id = game.add(*game.server_layouts.lamp, lamp);
     game.tick(20);

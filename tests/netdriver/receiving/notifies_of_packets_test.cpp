@@ -16,7 +16,7 @@
 #include "support/checks/seeded_random.h"
 #include "support/worlds/class_game.h"
 
-namespace replayout::test {
+namespace replayout::test::notifies_of_packets_test {
 namespace {
 
 struct Crate;
@@ -234,4 +234,4 @@ TEST_CASE("Notifies of a packet: random games in which all objects change togeth
     }
 }
 
-}  // namespace replayout::test
+}  // namespace replayout::test::notifies_of_packets_test

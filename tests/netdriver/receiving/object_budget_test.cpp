@@ -60,10 +60,6 @@ struct ReferringClient {
     ForgedServer server;
 };
 
-[[nodiscard]] Bytes health_block(std::uint32_t value) {
-    return pawn_block({health_handle}, [=](BitWriter& writer) { writer.write_bits(value, 32); });
-}
-
 }  // namespace
 
 TEST_CASE("Object budget: opens and closes take each what they bind, as long as a step is left",

@@ -19,23 +19,16 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-constexpr std::uint64_t named = 16;  // facts of an open
-constexpr std::uint64_t has_outer = 512;
-
-[[nodiscard]] Bunch open_part(std::uint32_t channel, std::uint64_t outer) {
-    return open_bunch(channel, NetGUID{channel}, TestSchema::pawn_number, has_outer,
-                      [outer](BitWriter& writer) { writer.write_packed_uint(outer); });
-}
 [[nodiscard]] Bunch open_named_part(std::uint32_t channel, std::uint64_t outer,
                                     const std::string& name) {
-    return open_bunch(channel, NetGUID{channel}, TestSchema::pawn_number, has_outer | named,
-                      [&](BitWriter& writer) {
+    return open_bunch(channel, NetGUID{channel}, TestSchema::pawn_number,
+                      open_has_outer | open_is_named, [&](BitWriter& writer) {
                           writer.write_packed_uint(outer);
                           write_text(writer, name);
                       });
 }
 [[nodiscard]] Bunch open_named(std::uint32_t channel, const std::string& name) {
-    return open_bunch(channel, NetGUID{channel}, TestSchema::pawn_number, named,
+    return open_bunch(channel, NetGUID{channel}, TestSchema::pawn_number, open_is_named,
                       [&](BitWriter& writer) { write_text(writer, name); });
 }
 /// An object with that name is no more, as is told to who is not shown it.
@@ -45,9 +38,6 @@ constexpr std::uint64_t has_outer = 512;
                              writer.write_packed_uint(guid);
                              write_text(writer, name);
                          }));
-}
-[[nodiscard]] Bytes health_block(std::uint32_t value) {
-    return pawn_block({health_handle}, [=](BitWriter& writer) { writer.write_bits(value, 32); });
 }
 
 struct JoinedServer : ForgedServer {
@@ -63,14 +53,14 @@ TEST_CASE("Received objects: parts wait for their outer, and what is said of the
           "[netdriver][spawn]") {
     JoinedServer server;
     // 4 is a part of 3, that of 2, and that of 1, and they come inner first.
-    server.deliver_packet({open_part(4, 3), value_bunch(4, 2, health_block(44))});
-    server.deliver_packet({open_part(3, 2)});
-    server.deliver_packet({open_part(2, 1), value_bunch(2, 2, health_block(22))});
-    server.deliver_packet({open_part(5, 1)});
+    server.deliver_packet({open_part(4, 4, 3), value_bunch(4, 2, health_block(44))});
+    server.deliver_packet({open_part(3, 3, 2)});
+    server.deliver_packet({open_part(2, 2, 1), value_bunch(2, 2, health_block(22))});
+    server.deliver_packet({open_part(5, 5, 1)});
     CHECK(server.world().spawn_count == 0);
     // Said twice, it waits once.
-    server.deliver_packet({open_part(2, 1)});
-    server.deliver_packet({open_part(4, 3)});
+    server.deliver_packet({open_part(2, 2, 1)});
+    server.deliver_packet({open_part(4, 4, 3)});
     CHECK(server.world().spawn_count == 0);
     server.deliver_packet({open_bunch(1, NetGUID{1}, TestSchema::pawn_number)});
     REQUIRE(server.is_joined());

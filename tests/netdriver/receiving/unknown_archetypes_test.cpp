@@ -80,9 +80,9 @@ struct Knowledge {
 };
 
 /// A server with a weed, a tree, and an oak, which is a tree; and one client.
-class Game {
+class SpareGame {
   public:
-    explicit Game(const Knowledge& known, const NetConfig& client_config = {})
+    explicit SpareGame(const Knowledge& known, const NetConfig& client_config = {})
         : weed_(build_weed),
           tree_(build_tree),
           oak_(build_tree, beginning_with(Plant{30, 1, {}})),
@@ -191,7 +191,7 @@ TEST_CASE("Layout versions: what is an archetype of another class here, or none,
     };
     for (const auto& test : cases) {
         INFO(test.name);
-        Game game(test.known);
+        SpareGame game(test.known);
         CHECK(game.client.state() == ConnectionState::Joined);
         CHECK(game.client_world.spawned == test.spawned);
         CHECK(game.heights() == test.heights);
@@ -209,7 +209,7 @@ TEST_CASE(
     for (const bool is_thick : {false, true}) {
         INFO("thick " << is_thick);
         const LogSpy log;
-        Game game({{&*older_tree}, is_thick ? &*thick : &*thin}, config);
+        SpareGame game({{&*older_tree}, is_thick ? &*thick : &*thin}, config);
         CHECK(game.client.close_reason() ==
               (is_thick ? CloseReason::LayoutMismatch : CloseReason::None));
         CHECK(game.client_world.spawned.size() == (is_thick ? 0 : 2));

@@ -19,8 +19,6 @@
 namespace replayout::test {
 namespace {
 
-constexpr std::uint64_t has_outer = 512;  // a fact of an open
-
 struct ForgedPacket {
     std::vector<Bunch> bunches;
     Bytes blocks;
@@ -71,13 +69,6 @@ struct CheckpointScreen : ReplayScreen {
 
 [[nodiscard]] Bunch open_pawn(std::uint32_t channel, std::uint64_t guid) {
     return open_bunch(channel, NetGUID{guid}, TestSchema::pawn_number);
-}
-[[nodiscard]] Bunch open_part(std::uint32_t channel, std::uint64_t guid, std::uint64_t outer) {
-    return open_bunch(channel, NetGUID{guid}, TestSchema::pawn_number, has_outer,
-                      [outer](BitWriter& writer) { writer.write_packed_uint(outer); });
-}
-[[nodiscard]] Bytes health_block(std::uint32_t value) {
-    return pawn_block({health_handle}, [=](BitWriter& writer) { writer.write_bits(value, 32); });
 }
 [[nodiscard]] Bytes target_block(std::uint64_t guid) {
     return pawn_block({target_handle}, [=](BitWriter& writer) { writer.write_packed_uint(guid); });

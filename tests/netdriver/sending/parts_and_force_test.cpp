@@ -14,7 +14,7 @@
 #include "support/hostile/packet_forge.h"
 #include "support/worlds/class_game.h"
 
-namespace replayout::test {
+namespace replayout::test::parts_and_force_test {
 namespace {
 
 struct Scroll {
@@ -53,4 +53,4 @@ TEST_CASE("Force: an object in parts whose open was lost goes on, however often 
     CHECK(game.settle());
 }
 
-}  // namespace replayout::test
+}  // namespace replayout::test::parts_and_force_test

@@ -14,7 +14,7 @@
 #include "support/types/atomic_types.h"
 #include "support/worlds/class_game.h"
 
-namespace replayout::test {
+namespace replayout::test::atomic_groups_test {
 namespace {
 
 void change(Bank& bank, SeededRandom& random, bool has_long_texts) {
@@ -157,14 +157,15 @@ struct Ledger {
 };
 
 }  // namespace
-}  // namespace replayout::test
+}  // namespace replayout::test::atomic_groups_test
 
 template <>
-struct replayout::StructTraitsOf<replayout::test::Entry> : replayout::DefaultStructTraits {
+struct replayout::StructTraitsOf<replayout::test::atomic_groups_test::Entry>
+    : replayout::DefaultStructTraits {
     static constexpr bool with_atomic = true;
 };
 
-namespace replayout::test {
+namespace replayout::test::atomic_groups_test {
 namespace {
 
 [[nodiscard]] Result<const Type*> build_ledger(TypeRegistry& registry) {
@@ -242,4 +243,4 @@ TEST_CASE("Atomic groups: without the trait clients do see parts of changes",
     CHECK(play(1, true, false, build_torn_bank).torn > 0);
 }
 
-}  // namespace replayout::test
+}  // namespace replayout::test::atomic_groups_test

@@ -8,7 +8,7 @@
 #include "support/checks/catch.h"
 #include "support/worlds/class_game.h"
 
-namespace replayout::test {
+namespace replayout::test::dynamic_conditions_test {
 namespace {
 
 struct Beacon {
@@ -48,4 +48,4 @@ TEST_CASE("Conditions: choosing one Dynamic property sends that one alone",
     CHECK(game.driver().stats().replication.properties_sent - sent == 1);
 }
 
-}  // namespace replayout::test
+}  // namespace replayout::test::dynamic_conditions_test

@@ -14,7 +14,7 @@
 #include "support/hostile/forged_pawn.h"
 #include "support/hostile/forged_peer.h"
 
-namespace replayout::test {
+namespace replayout::test::close_reasons_test {
 namespace {
 
 using Counts = std::array<std::uint64_t, close_reason_count>;
@@ -213,4 +213,4 @@ TEST_CASE("CloseReason: a peer can bring about every one but those that are none
     }
 }
 
-}  // namespace replayout::test
+}  // namespace replayout::test::close_reasons_test

@@ -16,7 +16,7 @@
 #include "support/types/test_layout.h"
 #include "support/types/test_package_map.h"
 
-namespace replayout::test {
+namespace replayout::test::spare_room_test {
 namespace {
 
 struct Entry {
@@ -137,4 +137,4 @@ TEST_CASE("Spare room: what is assigned or cleared keeps its memory, or gives it
     CHECK(resource.bytes_in_use() == 0);
 }
 
-}  // namespace replayout::test
+}  // namespace replayout::test::spare_room_test

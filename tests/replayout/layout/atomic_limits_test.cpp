@@ -15,7 +15,7 @@
 #include "support/replication/block_sender.h"
 #include "support/types/test_layout.h"
 
-namespace replayout::test {
+namespace replayout::test::atomic_limits_test {
 namespace {
 
 using Feasts = std::set<std::uint32_t>;
@@ -58,22 +58,25 @@ struct AlmanacShelf {
 };
 
 }  // namespace
-}  // namespace replayout::test
+}  // namespace replayout::test::atomic_limits_test
 
 template <>
-struct replayout::StructTraitsOf<replayout::test::Almanac> : replayout::DefaultStructTraits {
+struct replayout::StructTraitsOf<replayout::test::atomic_limits_test::Almanac>
+    : replayout::DefaultStructTraits {
     static constexpr bool with_atomic = true;
 };
 template <>
-struct replayout::StructTraitsOf<replayout::test::Arms> : replayout::DefaultStructTraits {
+struct replayout::StructTraitsOf<replayout::test::atomic_limits_test::Arms>
+    : replayout::DefaultStructTraits {
     static constexpr bool with_atomic = true;
 };
 template <>
-struct replayout::StructTraitsOf<replayout::test::Binder> : replayout::DefaultStructTraits {
+struct replayout::StructTraitsOf<replayout::test::atomic_limits_test::Binder>
+    : replayout::DefaultStructTraits {
     static constexpr bool with_atomic = true;
 };
 
-namespace replayout::test {
+namespace replayout::test::atomic_limits_test {
 namespace {
 
 template <bool IsPushed>
@@ -289,4 +292,4 @@ TEST_CASE("Atomic groups: one with a keyed array stays as it was while a key com
     CHECK(game.client.binder == game.server.binder);
 }
 
-}  // namespace replayout::test
+}  // namespace replayout::test::atomic_limits_test

@@ -20,7 +20,7 @@
 #include "support/types/random_editor.h"
 #include "support/types/random_types.h"
 
-namespace replayout {
+namespace replayout::compatible_layout_random_test {
 namespace {
 
 /// A property of a type or of its bases, or null; and where it lies.
@@ -263,4 +263,4 @@ TEST_CASE("Compatible layouts: of random classes and their variations what is co
 }
 
 }  // namespace
-}  // namespace replayout
+}  // namespace replayout::compatible_layout_random_test

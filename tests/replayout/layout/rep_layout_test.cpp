@@ -14,7 +14,7 @@
 #include "support/types/test_layout.h"
 #include "support/types/test_types.h"
 
-namespace replayout {
+namespace replayout::rep_layout_test {
 namespace {
 
 struct Hit {
@@ -425,4 +425,4 @@ TEST_CASE("RepLayout: keeps the limits it was made with", "[replayout][rep_layou
 }
 
 }  // namespace
-}  // namespace replayout
+}  // namespace replayout::rep_layout_test

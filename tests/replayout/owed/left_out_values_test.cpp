@@ -8,7 +8,7 @@
 #include "support/checks/counting_resource.h"
 #include "support/types/test_layout.h"
 
-namespace replayout::test {
+namespace replayout::test::left_out_values_test {
 namespace {
 
 struct Couple {
@@ -22,14 +22,15 @@ struct Box {
 };
 
 }  // namespace
-}  // namespace replayout::test
+}  // namespace replayout::test::left_out_values_test
 
 template <>
-struct replayout::StructTraitsOf<replayout::test::Couple> : replayout::DefaultStructTraits {
+struct replayout::StructTraitsOf<replayout::test::left_out_values_test::Couple>
+    : replayout::DefaultStructTraits {
     static constexpr bool with_atomic = true;
 };
 
-namespace replayout::test {
+namespace replayout::test::left_out_values_test {
 namespace {
 
 [[nodiscard]] Result<const Type*> build_box(TypeRegistry& registry) {
@@ -132,4 +133,4 @@ TEST_CASE("LeftOutValues: what is owed with one may call for another, until none
     CHECK(values.is_empty());
 }
 
-}  // namespace replayout::test
+}  // namespace replayout::test::left_out_values_test

@@ -9,15 +9,15 @@
 namespace replayout::test {
 namespace {
 
-struct Pair {
+struct PausedPair {
     std::int32_t left = 0;   // handle 1
     std::int32_t right = 0;  // handle 2
 };
 
 [[nodiscard]] Result<const Type*> build_pair(TypeRegistry& registry) {
-    return class_builder<Pair>(registry, "Pair")
-        .property<&Pair::left>()
-        .property<&Pair::right>()
+    return class_builder<PausedPair>(registry, "Pair")
+        .property<&PausedPair::left>()
+        .property<&PausedPair::right>()
         .build();
 }
 

@@ -16,7 +16,7 @@
 #include "support/checks/seeded_random.h"
 #include "support/replication/block_sender.h"
 
-namespace replayout::test {
+namespace replayout::test::previous_values_test {
 namespace {
 
 struct Turret {
@@ -210,4 +210,4 @@ TEST_CASE("ConnectionShadow: knows what an exact receiver holds, three values ba
 }
 
 }  // namespace
-}  // namespace replayout::test
+}  // namespace replayout::test::previous_values_test

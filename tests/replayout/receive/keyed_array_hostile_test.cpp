@@ -23,15 +23,15 @@ namespace replayout::test {
 namespace {
 
 template <typename Key>
-struct Item {
+struct KeyedItem {
     Key id = 0;
     std::uint8_t what = 0;
     std::uint8_t size = 0;
 };
 
 template <typename Key>
-struct Shelf {
-    std::vector<Item<Key>> items;
+struct KeyedShelf {
+    std::vector<KeyedItem<Key>> items;
     std::uint8_t tail = 0;
     std::uint32_t told = 0;
     std::uint32_t updates = 0;
@@ -42,24 +42,24 @@ struct Shelf {
 
 template <typename Key, ArrayOrder Order>
 [[nodiscard]] Result<const Type*> build_shelf(TypeRegistry& registry) {
-    REQUIRE(struct_builder<Item<Key>>(registry, "Item")
-                .template property<&Item<Key>::id>()
-                .template property<&Item<Key>::what>()
-                .template property<&Item<Key>::size>()
+    REQUIRE(struct_builder<KeyedItem<Key>>(registry, "Item")
+                .template property<&KeyedItem<Key>::id>()
+                .template property<&KeyedItem<Key>::what>()
+                .template property<&KeyedItem<Key>::size>()
                 .build());
-    return class_builder<Shelf<Key>>(registry, "Shelf")
-        .template property<&Shelf<Key>::items>()
-        .template keyed_by<&Item<Key>::id>(Order)
-        .template on_rep<&Shelf<Key>::on_rep_items>()
-        .template property<&Shelf<Key>::tail>()
-        .template post_net_receive<&Shelf<Key>::post_net_receive>()
+    return class_builder<KeyedShelf<Key>>(registry, "Shelf")
+        .template property<&KeyedShelf<Key>::items>()
+        .template keyed_by<&KeyedItem<Key>::id>(Order)
+        .template on_rep<&KeyedShelf<Key>::on_rep_items>()
+        .template property<&KeyedShelf<Key>::tail>()
+        .template post_net_receive<&KeyedShelf<Key>::post_net_receive>()
         .build();
 }
 
 using Gaps = std::initializer_list<std::uint64_t>;
 
-/// A block with the items of a Shelf, and nothing else. Keys are what is written of them: the first
-/// of a row is itself, others are one less than how far they are from the one before.
+/// A block with the items of a KeyedShelf, and nothing else. Keys are what is written of them: the
+/// first of a row is itself, others are one less than how far they are from the one before.
 class ForgedItems {
   public:
     explicit ForgedItems(ArrayOrder order = ArrayOrder::Free) : order_(order) {
@@ -136,7 +136,7 @@ struct Receiver {
     explicit Receiver(std::uint32_t count = 0, const RepLayoutOptions& options = {})
         : layout(build_shelf<Key, Order>, options), receiver(*layout) {
         BlockSender sender(*layout);
-        Shelf<Key> server;
+        KeyedShelf<Key> server;
         for (std::uint32_t i = 0; i < count; ++i) {
             server.items.push_back({static_cast<Key>(i * 10), 1, 1});
         }
@@ -155,14 +155,14 @@ struct Receiver {
     [[nodiscard]] static ForgedItems forge() { return ForgedItems(Order); }
     [[nodiscard]] std::vector<std::uint64_t> keys() const {
         std::vector<std::uint64_t> result;
-        for (const Item<Key>& item : shelf.items) {
+        for (const KeyedItem<Key>& item : shelf.items) {
             result.push_back(item.id);
         }
         return result;
     }
 
     TestLayout layout;
-    Shelf<Key> shelf;
+    KeyedShelf<Key> shelf;
     BlockReceiver receiver;
 };
 
@@ -277,7 +277,7 @@ TEST_CASE(
     "Keyed arrays: each element that is new is charged to the budget, save where it is skipped",
     "[replayout][keyed_array]") {
     constexpr std::uint32_t count = 100;
-    constexpr std::size_t needed = count * sizeof(Item<std::uint32_t>);
+    constexpr std::size_t needed = count * sizeof(KeyedItem<std::uint32_t>);
     ForgedItems items;
     items.changes().count(count + 1);
     for (std::uint32_t i = 0; i <= count; ++i) {

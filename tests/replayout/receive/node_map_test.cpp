@@ -12,7 +12,7 @@
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
 
-namespace replayout {
+namespace replayout::node_map_test {
 namespace {
 
 /// Says which memory it was given.
@@ -101,4 +101,4 @@ TEST_CASE("NodeMap: a value that goes gives back what it held, and the next one 
 }
 
 }  // namespace
-}  // namespace replayout
+}  // namespace replayout::node_map_test

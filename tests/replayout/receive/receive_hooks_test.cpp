@@ -12,7 +12,7 @@
 #include "support/replication/block_sender.h"
 #include "support/types/test_layout.h"
 
-namespace replayout {
+namespace replayout::receive_hooks_test {
 namespace {
 
 using Calls = std::vector<std::string>;
@@ -217,4 +217,4 @@ TEST_CASE("Hooks: a struct cannot have any", "[replayout][receive_hooks]") {
 }
 
 }  // namespace
-}  // namespace replayout
+}  // namespace replayout::receive_hooks_test

@@ -15,7 +15,7 @@
 #include "support/replication/block_sender.h"
 #include "support/types/test_layout.h"
 
-namespace replayout {
+namespace replayout::receive_notifies_test {
 namespace {
 
 struct Point {
@@ -315,4 +315,4 @@ TEST_CASE("Notifies: of a block sent twice run the first time only",
 }
 
 }  // namespace
-}  // namespace replayout
+}  // namespace replayout::receive_notifies_test

@@ -12,7 +12,7 @@
 #include "support/replication/block_sender.h"
 #include "support/types/test_layout.h"
 
-namespace replayout {
+namespace replayout::receive_references_test {
 namespace {
 
 struct Slot {
@@ -298,4 +298,4 @@ TEST_CASE("References: one that finds no room is told of, also when another one 
 }
 
 }  // namespace
-}  // namespace replayout
+}  // namespace replayout::receive_references_test

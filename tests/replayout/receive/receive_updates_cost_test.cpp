@@ -14,7 +14,7 @@
 #include "support/replication/block_sender.h"
 #include "support/types/test_layout.h"
 
-namespace replayout::test {
+namespace replayout::test::receive_updates_cost_test {
 namespace {
 
 struct Crate {
@@ -161,4 +161,4 @@ TEST_CASE("Updates in parts: one ends early where its end would cost more than 1
     }
 }
 
-}  // namespace replayout::test
+}  // namespace replayout::test::receive_updates_cost_test

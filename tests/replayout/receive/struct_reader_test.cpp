@@ -13,7 +13,7 @@
 #include "support/replication/block_sender.h"
 #include "support/types/test_layout.h"
 
-namespace replayout::test {
+namespace replayout::test::struct_reader_test {
 namespace {
 
 /// Reads fewer bits, as many, or more than were written, by what it held.
@@ -60,18 +60,20 @@ struct Chain {
 };
 
 }  // namespace
-}  // namespace replayout::test
+}  // namespace replayout::test::struct_reader_test
 
 template <>
-struct replayout::StructTraitsOf<replayout::test::Mood> : replayout::DefaultStructTraits {
+struct replayout::StructTraitsOf<replayout::test::struct_reader_test::Mood>
+    : replayout::DefaultStructTraits {
     static constexpr bool with_net_serializer = true;
 };
 template <>
-struct replayout::StructTraitsOf<replayout::test::Link> : replayout::DefaultStructTraits {
+struct replayout::StructTraitsOf<replayout::test::struct_reader_test::Link>
+    : replayout::DefaultStructTraits {
     static constexpr bool with_net_serializer = true;
 };
 
-namespace replayout::test {
+namespace replayout::test::struct_reader_test {
 namespace {
 
 [[nodiscard]] Result<const Type*> build_family(TypeRegistry& registry) {
@@ -150,4 +152,4 @@ TEST_CASE("StructReader: a value that refuses its bits when a reference appears 
 }
 
 }  // namespace
-}  // namespace replayout::test
+}  // namespace replayout::test::struct_reader_test

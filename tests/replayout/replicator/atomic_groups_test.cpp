@@ -16,7 +16,7 @@
 #include "support/types/atomic_types.h"
 #include "support/types/test_layout.h"
 
-namespace replayout::test {
+namespace replayout::test::atomic_groups_test {
 namespace {
 
 struct Pair {
@@ -38,14 +38,15 @@ struct Shelf {
 };
 
 }  // namespace
-}  // namespace replayout::test
+}  // namespace replayout::test::atomic_groups_test
 
 template <>
-struct replayout::StructTraitsOf<replayout::test::Pair> : replayout::DefaultStructTraits {
+struct replayout::StructTraitsOf<replayout::test::atomic_groups_test::Pair>
+    : replayout::DefaultStructTraits {
     static constexpr bool with_atomic = true;
 };
 
-namespace replayout::test {
+namespace replayout::test::atomic_groups_test {
 namespace {
 
 template <bool IsFrameAtomic>
@@ -322,4 +323,4 @@ TEST_CASE("InFlightVersions: all up to the held version has arrived, whatever is
     }
 }
 
-}  // namespace replayout::test
+}  // namespace replayout::test::atomic_groups_test

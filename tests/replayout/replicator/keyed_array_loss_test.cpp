@@ -20,7 +20,7 @@
 #include "support/types/test_layout.h"
 #include "support/types/test_package_map.h"
 
-namespace replayout::test {
+namespace replayout::test::keyed_array_loss_test {
 namespace {
 
 struct Unit {
@@ -312,4 +312,4 @@ TEST_CASE(
     }
 }
 
-}  // namespace replayout::test
+}  // namespace replayout::test::keyed_array_loss_test

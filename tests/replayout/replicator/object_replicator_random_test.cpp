@@ -25,7 +25,7 @@
 #include "support/types/guard_types.h"
 #include "support/types/test_layout.h"
 
-namespace replayout::test {
+namespace replayout::test::object_replicator_random_test {
 namespace {
 
 constexpr std::uint64_t holder_count = 6;
@@ -394,4 +394,4 @@ TEST_CASE("ObjectReplicator: whatever is lost, every receiver ends with what it 
     CHECK(events.rests > seed_count);
 }
 
-}  // namespace replayout::test
+}  // namespace replayout::test::object_replicator_random_test

@@ -16,7 +16,7 @@
 #include "support/types/test_layout.h"
 #include "support/worlds/guard_post.h"
 
-namespace replayout::test {
+namespace replayout::test::object_replicator_test {
 namespace {
 
 using Handles = std::vector<std::uint32_t>;
@@ -517,4 +517,4 @@ TEST_CASE("ObjectReplicator: a writer that stands within a byte is refused, and 
     CHECK(post.bob.object.health == 60);
 }
 
-}  // namespace replayout::test
+}  // namespace replayout::test::object_replicator_test

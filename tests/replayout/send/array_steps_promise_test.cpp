@@ -17,7 +17,7 @@
 #include "support/replication/object_peer.h"
 #include "support/types/test_layout.h"
 
-namespace replayout::test {
+namespace replayout::test::array_steps_promise_test {
 namespace {
 
 struct Parcel {
@@ -222,4 +222,4 @@ TEST_CASE("Array steps: whatever is lost, a receiver spends no more than its sen
     }
 }
 
-}  // namespace replayout::test
+}  // namespace replayout::test::array_steps_promise_test

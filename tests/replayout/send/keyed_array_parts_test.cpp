@@ -19,7 +19,7 @@
 #include "support/replication/block_sender.h"
 #include "support/types/test_layout.h"
 
-namespace replayout::test {
+namespace replayout::test::keyed_array_parts_test {
 namespace {
 
 struct Row {
@@ -328,4 +328,4 @@ TEST_CASE("Keyed arrays in parts: a full set that lost a part is sent again in t
     CHECK(line.is_equal());
 }
 
-}  // namespace replayout::test
+}  // namespace replayout::test::keyed_array_parts_test

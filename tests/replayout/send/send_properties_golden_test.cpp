@@ -26,7 +26,7 @@
 #include "support/types/test_layout.h"
 #include "support/types/test_types.h"
 
-namespace replayout {
+namespace replayout::send_properties_golden_test {
 namespace {
 
 /// An object, its sender, and a client that gets every block which is pinned.
@@ -511,4 +511,4 @@ TEST_CASE("Golden vectors: deltas of a struct, from the archetype and from what 
 }
 
 }  // namespace
-}  // namespace replayout
+}  // namespace replayout::send_properties_golden_test

@@ -12,7 +12,7 @@
 #include "support/checks/run_seed.h"
 #include "support/replication/block_sender.h"
 
-namespace replayout {
+namespace replayout::shared_serialization_test {
 namespace {
 
 constexpr std::uint32_t handle_count = 20;
@@ -254,4 +254,4 @@ TEST_CASE("SharedSerialization: payloads of few positions are kept side by side"
 }
 
 }  // namespace
-}  // namespace replayout
+}  // namespace replayout::shared_serialization_test

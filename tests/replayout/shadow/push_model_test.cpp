@@ -410,7 +410,7 @@ TEST_CASE("Push model: with every change marked an object changes as if it were 
 namespace {
 
 /// A row of words that moves as a whole or in parts, and what else ends runs.
-struct Gauge {
+struct WordGauge {
     static constexpr std::uint32_t word_count = 13;
 
     std::array<std::int32_t, word_count> words{};  // handles 1 to 13
@@ -422,8 +422,9 @@ struct Gauge {
 constexpr std::uint32_t gauge_handle_count = 17;
 
 [[nodiscard]] Result<const Type*> describe_gauge(TypeRegistry& registry, Marking marking) {
-    DynamicTypeBuilder builder(registry, TypeKind::Class, "Gauge", sizeof(Gauge), alignof(Gauge));
-    builder.ops(make_class_ops<Gauge>());
+    DynamicTypeBuilder builder(registry, TypeKind::Class, "Gauge", sizeof(WordGauge),
+                               alignof(WordGauge));
+    builder.ops(make_class_ops<WordGauge>());
     const auto add = [&](std::string_view name, PropertyKind kind, std::uint32_t offset,
                          std::uint32_t count) {
         builder.property(name, kind, offset, count);
@@ -431,14 +432,14 @@ constexpr std::uint32_t gauge_handle_count = 17;
             builder.push_based();
         }
     };
-    add("words", PropertyKind::Int32, offsetof(Gauge, words), Gauge::word_count);
-    add("flag", PropertyKind::UInt8, offsetof(Gauge, flag), 1);
-    add("level", PropertyKind::UInt16, offsetof(Gauge, level), 1);
-    builder.property(string_property<std::string>("name", offsetof(Gauge, name)));
+    add("words", PropertyKind::Int32, offsetof(WordGauge, words), WordGauge::word_count);
+    add("flag", PropertyKind::UInt8, offsetof(WordGauge, flag), 1);
+    add("level", PropertyKind::UInt16, offsetof(WordGauge, level), 1);
+    builder.property(string_property<std::string>("name", offsetof(WordGauge, name)));
     if (marking == Marking::Pushed) {
         builder.push_based();
     }
-    add("last", PropertyKind::Int32, offsetof(Gauge, last), 1);
+    add("last", PropertyKind::Int32, offsetof(WordGauge, last), 1);
     return builder.build();
 }
 
@@ -450,14 +451,14 @@ constexpr std::uint32_t gauge_handle_count = 17;
 }
 
 /// Handles of what differs.
-[[nodiscard]] Handles differing(const Gauge& left, const Gauge& right) {
+[[nodiscard]] Handles differing(const WordGauge& left, const WordGauge& right) {
     Handles handles;
     const auto add_if = [&](bool differs, std::uint32_t handle) {
         if (differs) {
             handles.push_back(handle);
         }
     };
-    for (std::uint32_t i = 0; i < Gauge::word_count; ++i) {
+    for (std::uint32_t i = 0; i < WordGauge::word_count; ++i) {
         add_if(left.words[i] != right.words[i], i + 1);
     }
     add_if(left.flag != right.flag, 14);
@@ -468,9 +469,9 @@ constexpr std::uint32_t gauge_handle_count = 17;
 }
 
 /// Few values, so that many are what they were.
-void change_some(Gauge& gauge, test::SeededRandom& random) {
-    const std::uint32_t first = random.below(Gauge::word_count);
-    const std::uint32_t count = random.below(Gauge::word_count - first + 1);
+void change_some(WordGauge& gauge, test::SeededRandom& random) {
+    const std::uint32_t first = random.below(WordGauge::word_count);
+    const std::uint32_t count = random.below(WordGauge::word_count - first + 1);
     const bool is_all = random.percent(50);
     for (std::uint32_t i = first; i < first + count; ++i) {
         const auto value = static_cast<std::int32_t>(random.below(3));
@@ -516,8 +517,8 @@ TEST_CASE("Push model: of words all, some or none change, pushed and polled the 
     test::SeededRandom random(seed);
     GaugeSender pushed(build_pushed_gauge);
     GaugeSender polled(build_polled_gauge);
-    Gauge gauge;
-    std::vector<Gauge> versions{gauge};
+    WordGauge gauge;
+    std::vector<WordGauge> versions{gauge};
     std::uint64_t properties_changed = 0;
     for (int tick = 0; tick < 1'000; ++tick) {
         change_some(gauge, random);

@@ -20,7 +20,7 @@
 #include "support/types/test_layout.h"
 #include "support/types/test_types.h"
 
-namespace replayout {
+namespace replayout::scan_plan_test {
 namespace {
 
 /// Runs of many lengths, broken by gaps, by texts, by bits, and by what is the game's alone.
@@ -464,4 +464,4 @@ TEST_CASE("ScanPlan: a few words that are marked alone are updated as all else i
 }
 
 }  // namespace
-}  // namespace replayout
+}  // namespace replayout::scan_plan_test

@@ -19,7 +19,7 @@
 #include "support/types/fast_array_types.h"
 #include "support/types/test_layout.h"
 
-namespace replayout::test {
+namespace replayout::test::fast_array_test {
 namespace {
 
 /// A sender, and a receiver that gets everything.
@@ -87,19 +87,19 @@ struct Plane {
     return class_builder<Plane>(registry, "Plane").property<&Plane::cabin>().build();
 }
 
-struct Depot {
+struct PortDepot {
     Inventory stock;
 };
 
 struct Port {
     Inventory stock;
-    Depot depot;
+    PortDepot depot;
     Inventory quays[2];
 };
 
 [[nodiscard]] Result<const Type*> build_port(TypeRegistry& registry) {
     register_inventory(registry);
-    REQUIRE(struct_builder<Depot>(registry, "Depot").property<&Depot::stock>().build());
+    REQUIRE(struct_builder<PortDepot>(registry, "Depot").property<&PortDepot::stock>().build());
     return class_builder<Port>(registry, "Port")
         .property<&Port::stock>()
         .property<&Port::depot>()
@@ -465,4 +465,4 @@ TEST_CASE("Fast arrays: are refused where their items would be elements of an ar
           "layout of \"Market\": stalls[].items is a keyed array inside of another array");
 }
 
-}  // namespace replayout::test
+}  // namespace replayout::test::fast_array_test

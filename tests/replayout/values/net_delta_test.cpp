@@ -19,7 +19,7 @@
 #include "support/types/delta_types.h"
 #include "support/types/test_layout.h"
 
-namespace replayout::test {
+namespace replayout::test::net_delta_test {
 namespace {
 
 /// One receiver, and the sender's account of it.
@@ -540,14 +540,15 @@ struct Panel {
 };
 
 }  // namespace
-}  // namespace replayout::test
+}  // namespace replayout::test::net_delta_test
 
 template <>
-struct replayout::StructTraitsOf<replayout::test::Probe> : replayout::DefaultStructTraits {
+struct replayout::StructTraitsOf<replayout::test::net_delta_test::Probe>
+    : replayout::DefaultStructTraits {
     static constexpr bool with_net_delta_serializer = true;
 };
 
-namespace replayout::test {
+namespace replayout::test::net_delta_test {
 namespace {
 
 [[nodiscard]] Result<const Type*> build_panel(TypeRegistry& registry) {
@@ -694,4 +695,4 @@ TEST_CASE("Net delta: a block is passed over without a look at any object",
 }
 
 }  // namespace
-}  // namespace replayout::test
+}  // namespace replayout::test::net_delta_test

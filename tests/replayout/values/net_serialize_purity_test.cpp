@@ -12,7 +12,7 @@
 #include "support/types/few_ids.h"
 #include "support/types/test_layout.h"
 
-namespace replayout::test {
+namespace replayout::test::net_serialize_purity_test {
 namespace {
 
 enum class Flaw { None, AsksReceiver, CountsCalls, KnowsItsMap, KnowsItsPlace };
@@ -50,15 +50,16 @@ struct Keeper {
 };
 
 }  // namespace
-}  // namespace replayout::test
+}  // namespace replayout::test::net_serialize_purity_test
 
-template <replayout::test::Flaw What>
-struct replayout::StructTraitsOf<replayout::test::Secret<What>> : replayout::DefaultStructTraits {
+template <replayout::test::net_serialize_purity_test::Flaw What>
+struct replayout::StructTraitsOf<replayout::test::net_serialize_purity_test::Secret<What>>
+    : replayout::DefaultStructTraits {
     static constexpr bool with_net_serializer = true;
     static constexpr bool with_net_shared_serialization = true;
 };
 
-namespace replayout::test {
+namespace replayout::test::net_serialize_purity_test {
 namespace {
 
 template <Flaw What>
@@ -111,4 +112,4 @@ TEST_CASE("NetSerialize: the purity check is off unless asked for", "[replayout]
 }
 
 }  // namespace
-}  // namespace replayout::test
+}  // namespace replayout::test::net_serialize_purity_test

@@ -16,7 +16,7 @@
 #include "support/types/few_ids.h"
 #include "support/types/test_layout.h"
 
-namespace replayout::test {
+namespace replayout::test::net_serialize_test {
 namespace {
 
 constexpr std::uint32_t label_bytes_max = 8;
@@ -132,32 +132,37 @@ struct Rope {
 };
 
 }  // namespace
-}  // namespace replayout::test
+}  // namespace replayout::test::net_serialize_test
 
 template <>
-struct replayout::StructTraitsOf<replayout::test::Bond> : replayout::DefaultStructTraits {
+struct replayout::StructTraitsOf<replayout::test::net_serialize_test::Bond>
+    : replayout::DefaultStructTraits {
     static constexpr bool with_net_serializer = true;
     static constexpr bool with_net_shared_serialization = true;
 };
 template <>
-struct replayout::StructTraitsOf<replayout::test::Leash> : replayout::DefaultStructTraits {
+struct replayout::StructTraitsOf<replayout::test::net_serialize_test::Leash>
+    : replayout::DefaultStructTraits {
     static constexpr bool with_net_serializer = true;
 };
 template <>
-struct replayout::StructTraitsOf<replayout::test::Fickle> : replayout::DefaultStructTraits {
+struct replayout::StructTraitsOf<replayout::test::net_serialize_test::Fickle>
+    : replayout::DefaultStructTraits {
     static constexpr bool with_net_serializer = true;
 };
 template <>
-struct replayout::StructTraitsOf<replayout::test::Grudge> : replayout::DefaultStructTraits {
+struct replayout::StructTraitsOf<replayout::test::net_serialize_test::Grudge>
+    : replayout::DefaultStructTraits {
     static constexpr bool with_net_serializer = true;
 };
 template <>
-struct replayout::StructTraitsOf<replayout::test::Label> : replayout::DefaultStructTraits {
+struct replayout::StructTraitsOf<replayout::test::net_serialize_test::Label>
+    : replayout::DefaultStructTraits {
     static constexpr bool with_net_serializer = true;
     static constexpr bool with_net_shared_serialization = true;
 };
 
-namespace replayout::test {
+namespace replayout::test::net_serialize_test {
 namespace {
 
 Result<const Type*> build_rope(TypeRegistry& registry) {
@@ -674,4 +679,4 @@ TEST_CASE("NetSerialize: where nobody keeps account of receivers all are taken t
 }
 
 }  // namespace
-}  // namespace replayout::test
+}  // namespace replayout::test::net_serialize_test

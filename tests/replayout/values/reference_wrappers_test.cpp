@@ -39,7 +39,7 @@ struct Aimed {
     Damageable* object = nullptr;
 };
 
-[[nodiscard]] ObjectHandle handle_of(const Aimed& aimed) {
+[[nodiscard]] ObjectHandle held_handle(const Aimed& aimed) {
     return aimed.object == nullptr ? ObjectHandle() : aimed.object->handle();
 }
 
@@ -74,7 +74,7 @@ struct HandleDriver {
 }  // namespace
 
 template <>
-struct KindOf<Aimed> : WrappedReferenceKind<Aimed, handle_of, set_aimed> {};
+struct KindOf<Aimed> : WrappedReferenceKind<Aimed, held_handle, set_aimed> {};
 
 template <>
 struct KindOf<SoftPath> : StringKind<SoftPath> {};

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "support/hostile/packet_forge.h"
+#include "support/worlds/test_world.h"
 
 namespace replayout::test {
 
@@ -29,6 +30,20 @@ inline void write_text(BitWriter& writer, const std::string& text) {
 [[nodiscard]] inline Bytes pawn_block(std::initializer_list<std::uint32_t> handles,
                                       const std::function<void(BitWriter&)>& write_values) {
     return make_block(pawn_handles, handles, write_values);
+}
+
+[[nodiscard]] inline Bytes health_block(std::uint32_t value) {
+    return pawn_block({health_handle}, [=](BitWriter& writer) { writer.write_bits(value, 32); });
+}
+
+// Facts of an open (docs/wire_format.md).
+inline constexpr std::uint64_t open_is_named = 16;
+inline constexpr std::uint64_t open_has_outer = 512;
+
+[[nodiscard]] inline Bunch open_part(std::uint32_t channel, std::uint64_t guid,
+                                     std::uint64_t outer) {
+    return open_bunch(channel, NetGUID{guid}, TestSchema::pawn_number, open_has_outer,
+                      [outer](BitWriter& writer) { writer.write_packed_uint(outer); });
 }
 
 }  // namespace replayout::test
