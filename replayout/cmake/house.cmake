@@ -83,10 +83,14 @@ function(replayout_precompile_as target other)
     replayout_quiet_precompiled(${target})
 endfunction()
 
-# replayout_batch(target): 32 of its files are compiled as one, which reads what they include once and
-# compiles in them what they share once. A floor takes a quarter of the time.
+# replayout_batch(target [size]): so many of its files, 64, are compiled as one, which reads what they include
+# once and compiles in them what they share once.
 function(replayout_batch target)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD "${REPLAYOUT_BATCH}" UNITY_BUILD_BATCH_SIZE 32)
+    set(size 64)
+    if(ARGN)
+        set(size ${ARGN})
+    endif()
+    set_target_properties(${target} PROPERTIES UNITY_BUILD "${REPLAYOUT_BATCH}" UNITY_BUILD_BATCH_SIZE ${size})
     # gcc inlines less into what it takes for a large unit. With its default of 10,000 the library
     # counts up to 10 % more instructions in batches than file by file, with this none.
     if(REPLAYOUT_BATCH AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
