@@ -191,6 +191,13 @@ TEST_CASE("CallWork: the first call always runs, and what calls cost adds up",
     CHECK(count > 1);
     CHECK(count < 5);
     CHECK_FALSE(work.has_room_for(sort, 1));
+    // So does what the packet acknowledged.
+    CallWork acknowledged;
+    acknowledged.spend_delivered(3'000);
+    CHECK(acknowledged.has_room_for(names, 5));
+    CHECK_FALSE(acknowledged.has_room_for(sort, 5));
+    acknowledged.spend_delivered(3'000);
+    CHECK_FALSE(acknowledged.has_room_for(names, 5));
     // So does the default of a parameter, before it was read.
     CallWork sorted;
     sorted.spend(sort, 5, granted, granted);

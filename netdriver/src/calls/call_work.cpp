@@ -18,6 +18,7 @@ constexpr std::uint64_t byte_instructions = 10;
 constexpr std::uint64_t step_instructions = 200;
 constexpr std::uint64_t sort_instructions = 70;  // of an element and bit of the count
 constexpr std::uint64_t array_step_instructions = 45;
+constexpr std::uint64_t delivered_instructions = 800;
 constexpr std::uint64_t allocated_bytes_per_instruction = 4;
 
 /// Elements of one keyed array are put in order to be found, and again to be taken away.
@@ -48,6 +49,10 @@ std::uint64_t CallWork::work_before(const RepFunction& function,
     return function.parameters != nullptr && function.parameters->has_keyed_arrays()
                ? work + keyed_work(*function.parameters, payload_bytes)
                : work;
+}
+
+void CallWork::spend_delivered(std::uint64_t bunches) noexcept {
+    spent_ += bunches * delivered_instructions;
 }
 
 void CallWork::spend_blocks(std::uint64_t array_steps) noexcept {

@@ -25,6 +25,8 @@ class CallWork {
                                     std::size_t payload_bytes) const noexcept {
         return spent_ == 0 || spent_ + work_before(function, payload_bytes) <= instructions_max;
     }
+    /// The packet said that so many bunches arrived.
+    void spend_delivered(std::uint64_t bunches) noexcept;
     /// Blocks of the packet took so many steps of keyed arrays, before any call.
     void spend_blocks(std::uint64_t array_steps) noexcept;
     /// It ran: `granted` is the budget that it was given, `left` what is left of that.

@@ -49,6 +49,8 @@ struct alignas(64) ServerClient {
     std::uint32_t kept_count = 0;           ///< datagrams of this flush that its lane keeps
     std::uint32_t number = 0;               ///< among the server's clients
     std::size_t next_notice = 0;            ///< see DestructionNotices
+    std::uint64_t calls_ran_in = 0;         ///< the dispatch in which some ran last
+    std::uint64_t delivered_before = 0;     ///< bunches, before the packet that is read
     std::uint64_t begun_in = 0;             ///< the dispatch in which its session began
     ServerLane& lane;
     NetConnection connection;

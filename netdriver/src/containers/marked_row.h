@@ -23,6 +23,7 @@ class MarkedRow {
         is_any_ = true;
     }
     void forget(ObjectIndex bit) noexcept { row_.erase(bit); }
+    [[nodiscard]] bool is_any() const noexcept { return is_any_; }
     [[nodiscard]] bool test(ObjectIndex bit) const noexcept { return row_.test(bit); }
 
     /// Calls `visit(bit)` for all that are marked, in order, each no longer marked by then; and

@@ -10,9 +10,6 @@ namespace {
 // For some packets of small calls; what large ones took goes back.
 constexpr std::size_t kept_bytes_max = 16 * 1024;
 
-// For a packet that closes a few; what thousands took goes back.
-constexpr std::size_t kept_closed_max = 64;
-
 // As a bunch that waits (NetConfig::clients_waiting_bytes_max).
 constexpr std::size_t due_call_bytes = 128;
 
@@ -26,7 +23,7 @@ IncomingCalls::IncomingCalls(const ReceiveLimits& limits, const NetTime& now, Wa
       receivers_(resource),
       due_(Allocator<Due>(resource)),
       due_bytes_(Allocator<std::byte>(resource)),
-      closed_(Allocator<std::uint32_t>(resource)) {}
+      closed_(resource) {}
 
 CloseReason IncomingCalls::receive(const BunchHeader& header, std::span<const std::byte> payload) {
     REPLAYOUT_ASSERT(header.is_call);
@@ -142,27 +139,18 @@ std::uint32_t IncomingCalls::stop(ChannelIndex channel) {
 void IncomingCalls::channel_closed(ChannelIndex channel) {
     receivers_.erase(channel.value);
     if (!due_.empty()) {
-        closed_.push_back(channel.value);
+        closed_.mark(slot_of(channel));
     }
 }
 
 void IncomingCalls::drop_closed() noexcept {
-    if (closed_.empty()) {
+    if (!closed_.is_any()) {
         return;
     }
-    std::sort(closed_.begin(), closed_.end());
     for (Due& due : due_) {
-        due.is_taken =
-            due.is_taken || std::binary_search(closed_.begin(), closed_.end(), due.channel.value);
+        due.is_taken = due.is_taken || closed_.test(slot_of(due.channel));
     }
-    forget_closed();
-}
-
-void IncomingCalls::forget_closed() noexcept {
-    closed_.clear();
-    if (closed_.capacity() > kept_closed_max) {
-        closed_ = Vector<std::uint32_t>(closed_.get_stored_allocator());
-    }
+    closed_.take_all([](ObjectIndex) {});
 }
 
 void IncomingCalls::drop_due() noexcept {
@@ -172,7 +160,7 @@ void IncomingCalls::drop_due() noexcept {
         due_bytes_ = Vector<std::byte>(due_bytes_.get_stored_allocator());
     }
     next_due_ = 0;
-    forget_closed();
+    closed_.take_all([](ObjectIndex) {});
 }
 
 void IncomingCalls::clear() {

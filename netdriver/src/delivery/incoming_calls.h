@@ -13,6 +13,7 @@
 #include <span>
 #include <unordered_map>
 
+#include "marked_row.h"
 #include "reliable_receiver.h"
 
 namespace replayout {
@@ -76,7 +77,6 @@ class IncomingCalls final : private ReliableMessageHandler {
     [[nodiscard]] DueCall take(Due& due) noexcept;
     /// The calls of closed_ do not run.
     void drop_closed() noexcept;
-    void forget_closed() noexcept;
 
     std::uint32_t channels_max_;
     MemoryResource* resource_;
@@ -87,7 +87,7 @@ class IncomingCalls final : private ReliableMessageHandler {
     Vector<std::byte> due_bytes_;
     // Channels that closed while calls were due, for drop_closed(). One packet may close thousands,
     // and thousands of calls may be due, so nobody looks for the calls of each channel by itself.
-    Vector<std::uint32_t> closed_;
+    MarkedRow closed_;
     std::size_t next_due_ = 0;
     std::size_t taken_due_ = 0;  // by take_due_of(), last
 };

@@ -152,14 +152,13 @@ void NetDriver::tick_dispatch(NetTime now) {
     advance_to(now);
     const ScopedValue calling_out(is_calling_out_, true);
     const ScopedValue ticking(is_ticking_, true);
-    if (server_ != nullptr) {
-        server_->run_put_off_calls(now_);
-    } else {
+    if (client_ != nullptr) {
         client_->run_put_off_calls();
     }
     receive_datagrams();
     if (server_ != nullptr) {
         server_->receive_held(now_);
+        server_->run_put_off_calls(now_);
         server_->collect_stats();
     } else {
         client_->receive_held(now_);

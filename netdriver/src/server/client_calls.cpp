@@ -32,7 +32,10 @@ CloseReason ClientCalls::run(ServerClient& client) {
     IncomingCalls& calls = client.sender.incoming_calls();
     DueCall call;
     CallWork work;
+    work.spend_delivered(client.sender.delivered_bunches() - client.delivered_before);
+    client.delivered_before = client.sender.delivered_bunches();
     client.may_have_due_calls = false;
+    client.calls_ran_in = dispatch_;
     while (calls.take_due(call)) {
         // A call may do anything, also end this connection.
         const std::optional<CloseReason> reason =
@@ -53,6 +56,7 @@ CloseReason ClientCalls::run(ServerClient& client) {
 }
 
 void ClientCalls::run_put_off(NetTime now) {
+    const std::uint64_t dispatch = dispatch_++;
     if (!has_put_off_calls_) {
         return;
     }
@@ -60,7 +64,13 @@ void ClientCalls::run_put_off(NetTime now) {
     has_put_off_calls_ = false;
     for (std::size_t i = 0; i < clients_.size(); ++i) {
         ServerClient& client = clients_[i];
-        if (client.may_have_due_calls) {
+        if (!client.may_have_due_calls) {
+            continue;
+        }
+        if (client.calls_ran_in == dispatch) {
+            has_put_off_calls_ = true;
+        } else {
+            client.delivered_before = client.sender.delivered_bunches();
             const CloseReason reason = run(client);
             if (reason != CloseReason::None) {
                 client.connection.close(reason, now);

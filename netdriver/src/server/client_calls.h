@@ -37,7 +37,8 @@ class ClientCalls {
                                       std::span<const std::byte> payload);
     /// Runs what a client's packet brought. Anything but None ends the connection.
     [[nodiscard]] CloseReason run(ServerClient& client);
-    /// Before anything is received: runs calls for which their packet had no room left.
+    /// After all that a dispatch receives: runs calls for which their packet had no room left,
+    /// unless a packet of that client ran some in this dispatch.
     void run_put_off(NetTime now);
 
   private:
@@ -53,6 +54,7 @@ class ClientCalls {
     CallRunner& runner_;
     ServerLog& log_;
     bool has_put_off_calls_ = false;  // of any client, or a moment ago
+    std::uint64_t dispatch_ = 1;
 };
 
 }  // namespace replayout

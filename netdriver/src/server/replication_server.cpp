@@ -74,6 +74,7 @@ void ReplicationServer::receive(PeerId peer, std::span<const std::byte> datagram
         ++environment_.stats.packets_over_rate;
         return;
     }
+    client->delivered_before = client->sender.delivered_bunches();
     ClientPayloads payloads(*client, client_calls_, log_);
     client->connection.receive(datagram, now, payloads, client->sender);
 }
