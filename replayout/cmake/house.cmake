@@ -24,7 +24,7 @@ function(replayout_house_rules target)
                    POSITION_INDEPENDENT_CODE ON
                    COMPILE_WARNING_AS_ERROR "${REPLAYOUT_WARNINGS_AS_ERRORS}")
     if(MSVC)
-        target_compile_options(${target} PRIVATE /W4 /permissive- /utf-8 /fp:precise)
+        target_compile_options(${target} PRIVATE /W4 /permissive- /utf-8 /fp:precise /bigobj)
         return()
     endif()
     target_compile_options(
