@@ -56,26 +56,28 @@ CloseReason ClientCalls::run(ServerClient& client) {
 }
 
 void ClientCalls::run_put_off(NetTime now) {
-    const std::uint64_t dispatch = dispatch_++;
-    if (!has_put_off_calls_) {
+    if (has_put_off_calls_) {
+        log_.now = now;
+        has_put_off_calls_ = false;
+        for (std::size_t i = 0; i < clients_.size(); ++i) {
+            run_put_off_of(clients_[i], now);
+        }
+    }
+    ++dispatch_;
+}
+
+void ClientCalls::run_put_off_of(ServerClient& client, NetTime now) {
+    if (!client.may_have_due_calls) {
         return;
     }
-    log_.now = now;
-    has_put_off_calls_ = false;
-    for (std::size_t i = 0; i < clients_.size(); ++i) {
-        ServerClient& client = clients_[i];
-        if (!client.may_have_due_calls) {
-            continue;
-        }
-        if (client.calls_ran_in == dispatch) {
-            has_put_off_calls_ = true;
-        } else {
-            client.delivered_before = client.sender.delivered_bunches();
-            const CloseReason reason = run(client);
-            if (reason != CloseReason::None) {
-                client.connection.close(reason, now);
-            }
-        }
+    if (client.calls_ran_in == dispatch_) {
+        has_put_off_calls_ = true;
+        return;
+    }
+    client.delivered_before = client.sender.delivered_bunches();
+    const CloseReason reason = run(client);
+    if (reason != CloseReason::None) {
+        client.connection.close(reason, now);
     }
 }
 

@@ -42,6 +42,7 @@ class ClientCalls {
     void run_put_off(NetTime now);
 
   private:
+    void run_put_off_of(ServerClient& client, NetTime now);
     /// Nothing: there is no room left for the call, and it is still to run.
     [[nodiscard]] std::optional<CloseReason> run_call(ServerClient& client, const DueCall& call,
                                                       CallWork& work);
