@@ -62,6 +62,20 @@ class CalledServer {
         }
         line_.send();
     }
+    /// The server opens so many more objects, and one dispatch takes a packet that acknowledges all
+    /// that came before, with what was added to the line.
+    void dispatch_with_acks(std::uint32_t objects) {
+        const RepLayout& layout = Classes::get().layout(ClassNumber::Body);
+        end_.hold();
+        line_.hear();
+        line_.acknowledge_all();
+        line_.send();
+        end_.wait(20);
+        for (std::uint32_t i = 0; i < objects; ++i) {
+            (void)end_.driver().add_object(layout, end_.world().add(ClassNumber::Body));
+        }
+        end_.flush();
+    }
     void close_gap(std::uint32_t references) {
         const std::uint16_t sequence = line_.missing_sequence(1, true);
         REQUIRE(line_.add(bench::call_bunch(
@@ -122,6 +136,26 @@ TEST_CASE("Put off calls: a default that is a long keyed array is paid for by ea
     CHECK(server.end().driver().stats().calls_over_rate == 0);
 }
 
+TEST_CASE("Put off calls: the most expensive call runs soon, though every packet acknowledges objects",
+          "[netdriver][hostile][put_off_calls]") {
+    const std::uint32_t objects = GENERATE(0u, 1u, 300u, 1'000u, 2'000u);
+    CAPTURE(objects);
+    CalledServer server;
+    for (int i = 0; i < 6; ++i) {
+        server.dispatch_with_acks(objects);
+    }
+    const std::uint64_t opened = server.end().driver().stats().bunches_sent;
+    // An element takes up at least a byte, so a full packet may hold a thousand.
+    const Bytes call = call_bytes(sort_function, {32, 495, 0, 1, 1});
+    REQUIRE(call.size() > 1'100);
+    REQUIRE(server.line().add(bench::call_bunch(1, 0, call)));
+    server.dispatch_with_acks(objects);
+    server.dispatch_with_acks(objects);
+    CHECK(server.body().runs == 1);
+    CHECK(server.is_joined());
+    CHECK(server.end().driver().stats().bunches_sent >= opened + objects);
+}
+
 TEST_CASE("Put off calls: while many wait packets are lost, memory is bounded and nobody is closed",
           "[netdriver][hostile][put_off_calls]") {
     NetConfig config;
@@ -170,7 +204,7 @@ TEST_CASE("Put off calls: of a client that left, or whose object went, none runs
     CHECK(server.end().driver().connection_count() == 0);
 }
 
-TEST_CASE("CallWork: the first call always runs, and what calls cost adds up",
+TEST_CASE("CallWork: the first call runs unless acks were expensive, and what calls cost adds up",
           "[netdriver][put_off_calls]") {
     const auto functions = Classes::get().layout(ClassNumber::Body).functions();
     const RepFunction& names = functions[names_function];
@@ -193,10 +227,12 @@ TEST_CASE("CallWork: the first call always runs, and what calls cost adds up",
     CHECK_FALSE(work.has_room_for(sort, 1));
     // So does what the packet acknowledged.
     CallWork acknowledged;
-    acknowledged.spend_delivered(3'000);
+    acknowledged.spend_fates(8'000);
+    CHECK(acknowledged.has_room_for(sort, 64 * 1'024));
+    acknowledged.spend_fates(27'000);
     CHECK(acknowledged.has_room_for(names, 5));
     CHECK_FALSE(acknowledged.has_room_for(sort, 5));
-    acknowledged.spend_delivered(3'000);
+    acknowledged.spend_fates(10'000);
     CHECK_FALSE(acknowledged.has_room_for(names, 5));
     // So does the default of a parameter, before it was read.
     CallWork sorted;

@@ -18,7 +18,7 @@ constexpr std::uint64_t byte_instructions = 10;
 constexpr std::uint64_t step_instructions = 200;
 constexpr std::uint64_t sort_instructions = 70;  // of an element and bit of the count
 constexpr std::uint64_t array_step_instructions = 45;
-constexpr std::uint64_t delivered_instructions = 800;
+constexpr std::uint64_t fate_unit_instructions = 60;
 constexpr std::uint64_t allocated_bytes_per_instruction = 4;
 
 /// Elements of one keyed array are put in order to be found, and again to be taken away.
@@ -51,8 +51,8 @@ std::uint64_t CallWork::work_before(const RepFunction& function,
                : work;
 }
 
-void CallWork::spend_delivered(std::uint64_t bunches) noexcept {
-    spent_ += bunches * delivered_instructions;
+void CallWork::spend_fates(std::uint32_t units) noexcept {
+    spent_ += units * fate_unit_instructions;
 }
 
 void CallWork::spend_blocks(std::uint64_t array_steps) noexcept {
@@ -61,6 +61,7 @@ void CallWork::spend_blocks(std::uint64_t array_steps) noexcept {
 
 void CallWork::spend(const RepFunction& function, std::size_t payload_bytes,
                      const DecodeBudget& granted, const DecodeBudget& left) noexcept {
+    has_run_any_ = true;
     spent_ += work_before(function, payload_bytes) +
               (granted.steps - left.steps) * step_instructions +
               (granted.allocation_bytes - left.allocation_bytes) / allocated_bytes_per_instruction;

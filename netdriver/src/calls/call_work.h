@@ -19,14 +19,20 @@ class CallWork {
   public:
     /// With what a packet costs besides, three million.
     static constexpr std::uint64_t instructions_max = 2'500'000;
+    /// After acks and blocks that cost more than this, the first call needs room, too.
+    static constexpr std::uint64_t before_first_call_max = 500'000;
 
-    /// A call of this function, of so many bytes, may run. The first one always may.
+    /// Returns whether a call of this function, of so many bytes, may run. The first one may run
+    /// whatever it costs, unless the packet was expensive before.
     [[nodiscard]] bool has_room_for(const RepFunction& function,
                                     std::size_t payload_bytes) const noexcept {
-        return spent_ == 0 || spent_ + work_before(function, payload_bytes) <= instructions_max;
+        return (!has_run_any_ && spent_ <= before_first_call_max) ||
+               spent_ + work_before(function, payload_bytes) <= instructions_max;
     }
-    /// The packet said that so many bunches arrived.
-    void spend_delivered(std::uint64_t bunches) noexcept;
+    /// Returns whether a call ran.
+    [[nodiscard]] bool has_run_any() const noexcept { return has_run_any_; }
+    /// The packet resolved what was under way, at this cost, see FateCost.
+    void spend_fates(std::uint32_t units) noexcept;
     /// Blocks of the packet took so many steps of keyed arrays, before any call.
     void spend_blocks(std::uint64_t array_steps) noexcept;
     /// It ran: `granted` is the budget that it was given, `left` what is left of that.
@@ -39,6 +45,7 @@ class CallWork {
                                                    std::size_t payload_bytes) noexcept;
 
     std::uint64_t spent_ = 0;
+    bool has_run_any_ = false;
 };
 
 }  // namespace replayout

@@ -54,6 +54,7 @@ class FateCost {
     }
     void clear() noexcept { units_ = 0; }
 
+    [[nodiscard]] std::uint32_t units() const noexcept { return units_; }
     [[nodiscard]] bool has_room_for_objects() const noexcept { return units_ < objects_max; }
     [[nodiscard]] bool has_room_for_messages() const noexcept { return units_ < all_max; }
     /// Cost of so many blocks of bundles, of which `held` have layouts that need the held version.

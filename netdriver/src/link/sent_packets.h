@@ -124,6 +124,8 @@ class SentPackets final : private PacketNotifyHandler {
     /// Returns whether something with content that was sent at that time, or before, is neither
     /// acknowledged nor known to be lost. O(1), but where packets in flight are that old.
     [[nodiscard]] bool is_unanswered_since(NetTime time) const noexcept;
+    /// Returns what it costs to resolve all that is under way, in units of FateCost.
+    [[nodiscard]] std::uint32_t fate_units() const noexcept { return window_.fate_units(); }
     /// Returns whether calls that are repeated until they arrive are on their way.
     [[nodiscard]] bool has_calls() const noexcept { return sent_calls_.count() > 0; }
     /// Returns whether a block is on its way with what is sent of this object only at first.

@@ -294,7 +294,6 @@ void ReplicationSender::object_removed(ObjectIndex index, ChannelCloseReason rea
 
 void ReplicationSender::bunch_delivered(const BunchTag& tag) {
     stir();
-    ++delivered_bunches_;
     if (tag.kind == BunchTag::Kind::Control || !channels_.bunch_delivered(tag)) {
         return;
     }

@@ -229,8 +229,6 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
         return calls_.begin_flush(now);
     }
     [[nodiscard]] IncomingCalls& incoming_calls() noexcept { return incoming_calls_; }
-    /// How many bunches arrived, of all that were sent.
-    [[nodiscard]] std::uint64_t delivered_bunches() const noexcept { return delivered_bunches_; }
 
     /// After the above: checks the pairs that something happened to, when validating.
     void validate_pairs() {
@@ -329,7 +327,6 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     // In the last flush there was nothing to send but bundles, and nothing stirred since; without a
     // cap. So no part is asked, but for what others change: the pairs that are pending, bunches.
     bool is_quiet_ = false;
-    std::uint64_t delivered_bunches_ = 0;
     FlushProgress last_flush_;
     BatchTurns batch_turns_;
     // These two keep references to parts that are made after them, and do not use those yet.

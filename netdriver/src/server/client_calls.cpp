@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "client_calls.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace replayout {
 
 CloseReason ClientCalls::receive(ServerClient& client, const BunchHeader& header,
@@ -32,10 +35,11 @@ CloseReason ClientCalls::run(ServerClient& client) {
     IncomingCalls& calls = client.sender.incoming_calls();
     DueCall call;
     CallWork work;
-    work.spend_delivered(client.sender.delivered_bunches() - client.delivered_before);
-    client.delivered_before = client.sender.delivered_bunches();
+    const std::uint32_t units = client.connection.packets().sent().fate_units();
+    work.spend_fates(client.fates_before - std::min(client.fates_before, units));
+    client.fates_before = units;
     client.may_have_due_calls = false;
-    client.calls_ran_in = dispatch_;
+    const bool has_waited = std::exchange(client.has_put_off_calls, false);
     while (calls.take_due(call)) {
         // A call may do anything, also end this connection.
         const std::optional<CloseReason> reason =
@@ -43,7 +47,11 @@ CloseReason ClientCalls::run(ServerClient& client) {
         if (!reason.has_value()) {
             calls.put_off();
             client.may_have_due_calls = true;
+            client.has_put_off_calls = true;
             has_put_off_calls_ = true;
+            if (work.has_run_any() || !has_waited) {
+                client.calls_served_in = dispatch_;
+            }
             break;
         }
         if (*reason != CloseReason::None) {
@@ -70,11 +78,11 @@ void ClientCalls::run_put_off_of(ServerClient& client, NetTime now) {
     if (!client.may_have_due_calls) {
         return;
     }
-    if (client.calls_ran_in == dispatch_) {
+    if (client.calls_served_in == dispatch_) {
         has_put_off_calls_ = true;
         return;
     }
-    client.delivered_before = client.sender.delivered_bunches();
+    client.fates_before = client.connection.packets().sent().fate_units();
     const CloseReason reason = run(client);
     if (reason != CloseReason::None) {
         client.connection.close(reason, now);

@@ -74,7 +74,7 @@ void ReplicationServer::receive(PeerId peer, std::span<const std::byte> datagram
         ++environment_.stats.packets_over_rate;
         return;
     }
-    client->delivered_before = client->sender.delivered_bunches();
+    client->fates_before = client->connection.packets().sent().fate_units();
     ClientPayloads payloads(*client, client_calls_, log_);
     client->connection.receive(datagram, now, payloads, client->sender);
 }
@@ -82,6 +82,7 @@ void ReplicationServer::receive(PeerId peer, std::span<const std::byte> datagram
 void ReplicationServer::receive_held(NetTime now) {
     for (ServerClient* client : clients_) {
         ClientPayloads payloads(*client, client_calls_, log_);
+        client->fates_before = client->connection.packets().sent().fate_units();
         client->connection.receive_held(now, payloads, client->sender);
     }
     admission_.end_dispatch();
