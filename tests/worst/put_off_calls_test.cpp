@@ -136,7 +136,7 @@ TEST_CASE("Put off calls: a default that is a long keyed array is paid for by ea
     CHECK(server.end().driver().stats().calls_over_rate == 0);
 }
 
-TEST_CASE("Put off calls: the most expensive call runs soon, though every packet acknowledges objects",
+TEST_CASE("Put off calls: the most expensive one runs soon, whatever each packet acknowledges",
           "[netdriver][hostile][put_off_calls]") {
     const std::uint32_t objects = GENERATE(0u, 1u, 300u, 1'000u, 2'000u);
     CAPTURE(objects);

@@ -29,6 +29,14 @@ struct alignas(64) ServerClient {
         ServerLog& log;
     };
 
+    /// Calls that came from the client, see ClientCalls.
+    struct DueCalls {
+        bool may_exist = false;          ///< calls came since somebody looked for them
+        bool were_put_off = false;       ///< there was no room for some of them then
+        std::uint32_t fates_before = 0;  ///< units of FateCost before the packet that is read
+        std::uint64_t served_in = 0;     ///< the dispatch in which some ran, or began to wait
+    };
+
     /// `recording`: a connection that is recorded sends by it. Null: the client is a peer.
     ServerClient(const Shared& shared, const PacketStream::Settings& settings,
                  ServerLane& client_lane, NetTime now, Transport* recording = nullptr);
@@ -39,8 +47,6 @@ struct alignas(64) ServerClient {
 
     const bool is_replay;       ///< of a recording: the world does not hear of it, no peer has it
     bool is_addressed = false;  ///< it is the newest client of its peer
-    bool may_have_due_calls = false;  ///< calls came since somebody looked for them
-    bool has_put_off_calls = false;   ///< there was no room for some of them then
     /// The server sends its layouts first. Until the client has them all it cannot read an object.
     bool awaits_layouts = false;
     bool may_tell_difference = false;       ///< of its layout, once
@@ -50,9 +56,8 @@ struct alignas(64) ServerClient {
     std::uint32_t kept_count = 0;           ///< datagrams of this flush that its lane keeps
     std::uint32_t number = 0;               ///< among the server's clients
     std::size_t next_notice = 0;            ///< see DestructionNotices
-    std::uint32_t fates_before = 0;         ///< units of FateCost before the packet that is read
-    std::uint64_t calls_served_in = 0;      ///< the dispatch in which some ran, or began to wait
     std::uint64_t begun_in = 0;             ///< the dispatch in which its session began
+    DueCalls due_calls;
     ServerLane& lane;
     NetConnection connection;
     ReplicationSender sender;

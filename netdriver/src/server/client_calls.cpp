@@ -13,7 +13,7 @@ CloseReason ClientCalls::receive(ServerClient& client, const BunchHeader& header
     }
     switch (client.sender.channels().callable(header.channel)) {
         case CallableState::Yes: {
-            client.may_have_due_calls = true;
+            client.due_calls.may_exist = true;
             const CloseReason reason = client.sender.incoming_calls().receive(header, payload);
             if (reason != CloseReason::None) {
                 const ServerObject& info = *objects_.at(slot_of(header.channel));
@@ -35,22 +35,23 @@ CloseReason ClientCalls::run(ServerClient& client) {
     IncomingCalls& calls = client.sender.incoming_calls();
     DueCall call;
     CallWork work;
+    ServerClient::DueCalls& due = client.due_calls;
     const std::uint32_t units = client.connection.packets().sent().fate_units();
-    work.spend_fates(client.fates_before - std::min(client.fates_before, units));
-    client.fates_before = units;
-    client.may_have_due_calls = false;
-    const bool has_waited = std::exchange(client.has_put_off_calls, false);
+    work.spend_fates(due.fates_before - std::min(due.fates_before, units));
+    due.fates_before = units;
+    due.may_exist = false;
+    const bool has_waited = std::exchange(due.were_put_off, false);
     while (calls.take_due(call)) {
         // A call may do anything, also end this connection.
         const std::optional<CloseReason> reason =
             client.is_joined() ? run_call(client, call, work) : CloseReason::Requested;
         if (!reason.has_value()) {
             calls.put_off();
-            client.may_have_due_calls = true;
-            client.has_put_off_calls = true;
+            due.may_exist = true;
+            due.were_put_off = true;
             has_put_off_calls_ = true;
             if (work.has_run_any() || !has_waited) {
-                client.calls_served_in = dispatch_;
+                due.served_in = dispatch_;
             }
             break;
         }
@@ -75,14 +76,14 @@ void ClientCalls::run_put_off(NetTime now) {
 }
 
 void ClientCalls::run_put_off_of(ServerClient& client, NetTime now) {
-    if (!client.may_have_due_calls) {
+    if (!client.due_calls.may_exist) {
         return;
     }
-    if (client.calls_served_in == dispatch_) {
+    if (client.due_calls.served_in == dispatch_) {
         has_put_off_calls_ = true;
         return;
     }
-    client.fates_before = client.connection.packets().sent().fate_units();
+    client.due_calls.fates_before = client.connection.packets().sent().fate_units();
     const CloseReason reason = run(client);
     if (reason != CloseReason::None) {
         client.connection.close(reason, now);

@@ -38,7 +38,8 @@ class ClientCalls {
     /// Runs what a client's packet brought. Anything but None ends the connection.
     [[nodiscard]] CloseReason run(ServerClient& client);
     /// After all that a dispatch receives: runs calls for which their packet had no room left,
-    /// unless in this dispatch a packet of that client ran some, or the first of them began to wait.
+    /// unless in this dispatch a packet of that client ran some, or the first of them began to
+    /// wait.
     void run_put_off(NetTime now);
 
   private:

@@ -39,7 +39,7 @@ class ClientPayloads final : public PayloadHandler {
         if (reader.bits_left() != 0) {
             return CloseReason::NotAllowed;
         }
-        return client_.may_have_due_calls ? calls_.run(client_) : CloseReason::None;
+        return client_.due_calls.may_exist ? calls_.run(client_) : CloseReason::None;
     }
 
   private:

@@ -69,12 +69,12 @@ void ReplicationServer::receive(PeerId peer, std::span<const std::byte> datagram
         return;
     }
     // Calls were put off: what comes before they ran is lost, and comes again.
-    if (client->may_have_due_calls && client->sender.incoming_calls().is_full()) {
+    if (client->due_calls.may_exist && client->sender.incoming_calls().is_full()) {
         ++environment_.stats.packets_dropped;
         ++environment_.stats.packets_over_rate;
         return;
     }
-    client->fates_before = client->connection.packets().sent().fate_units();
+    client->due_calls.fates_before = client->connection.packets().sent().fate_units();
     ClientPayloads payloads(*client, client_calls_, log_);
     client->connection.receive(datagram, now, payloads, client->sender);
 }
@@ -82,7 +82,7 @@ void ReplicationServer::receive(PeerId peer, std::span<const std::byte> datagram
 void ReplicationServer::receive_held(NetTime now) {
     for (ServerClient* client : clients_) {
         ClientPayloads payloads(*client, client_calls_, log_);
-        client->fates_before = client->connection.packets().sent().fate_units();
+        client->due_calls.fates_before = client->connection.packets().sent().fate_units();
         client->connection.receive_held(now, payloads, client->sender);
     }
     admission_.end_dispatch();

@@ -13,7 +13,7 @@
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
 
-namespace replayout::test {
+namespace replayout::test::bandwidth_budget {
 namespace {
 
 constexpr std::int64_t second_us = 1'000'000;
@@ -249,4 +249,4 @@ TEST_CASE("BandwidthBudget: what goes in any case is paid for as well") {
     CHECK(budget.has_any());
 }
 
-}  // namespace replayout::test
+}  // namespace replayout::test::bandwidth_budget

@@ -5,7 +5,7 @@
 
 #include "support/checks/catch.h"
 
-namespace replayout::test {
+namespace replayout::test::congestion_rate {
 namespace {
 
 constexpr std::size_t packet_bytes = 1'200;
@@ -102,4 +102,4 @@ TEST_CASE("CongestionRate: round trips are smoothed") {
     CHECK(rate.round_trip_us() < 101'000);
 }
 
-}  // namespace replayout::test
+}  // namespace replayout::test::congestion_rate

@@ -10,7 +10,7 @@
 #include "support/checks/run_seed.h"
 #include "support/checks/seeded_random.h"
 
-namespace replayout::test {
+namespace replayout::test::unmapped_values {
 namespace {
 
 using Entry = UnmappedValues::Entry;
@@ -121,4 +121,4 @@ TEST_CASE("Unmapped values: what waits again and again takes no memory") {
     CHECK(resource.allocation_count() == taken);
 }
 
-}  // namespace replayout::test
+}  // namespace replayout::test::unmapped_values

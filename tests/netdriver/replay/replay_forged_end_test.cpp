@@ -14,7 +14,7 @@
 
 #include "replay_format.h"
 
-namespace replayout::test {
+namespace replayout::test::replay_forged_end {
 namespace {
 
 /// Of a header's payload.
@@ -258,4 +258,4 @@ TEST_CASE("Replay: where an end names no checkpoint, nothing is shown",
     }
 }
 
-}  // namespace replayout::test
+}  // namespace replayout::test::replay_forged_end
