@@ -149,9 +149,14 @@ TEST_CASE("Put off calls: the most expensive one runs soon, whatever each packet
     const Bytes call = call_bytes(sort_function, {32, 495, 0, 1, 1});
     REQUIRE(call.size() > 1'100);
     REQUIRE(server.line().add(bench::call_bunch(1, 0, call)));
-    server.dispatch_with_acks(objects);
-    server.dispatch_with_acks(objects);
-    CHECK(server.body().runs == 1);
+    // Beside few acks it runs at once. Where they cost too much in every dispatch, it waits for 16.
+    const int dispatches_max = objects < 500 ? 1 : 17;
+    int dispatches = 0;
+    while (server.body().runs == 0 && dispatches < 2 * dispatches_max) {
+        server.dispatch_with_acks(objects);
+        ++dispatches;
+    }
+    CHECK(dispatches <= dispatches_max);
     CHECK(server.is_joined());
     CHECK(server.end().driver().stats().bunches_sent >= opened + objects);
 }

@@ -34,6 +34,7 @@ struct alignas(64) ServerClient {
         bool may_exist = false;          ///< calls came since somebody looked for them
         bool were_put_off = false;       ///< there was no room for some of them then
         std::uint32_t fates_before = 0;  ///< units of FateCost before the packet that is read
+        std::uint64_t tried_in = 0;      ///< the dispatch in which some were put off last
         std::uint64_t served_in = 0;     ///< the dispatch in which some ran, or began to wait
     };
 

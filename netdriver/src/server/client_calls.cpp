@@ -50,6 +50,7 @@ CloseReason ClientCalls::run(ServerClient& client) {
             due.may_exist = true;
             due.were_put_off = true;
             has_put_off_calls_ = true;
+            due.tried_in = dispatch_;
             if (work.has_run_any() || !has_waited) {
                 due.served_in = dispatch_;
             }
@@ -79,7 +80,8 @@ void ClientCalls::run_put_off_of(ServerClient& client, NetTime now) {
     if (!client.due_calls.may_exist) {
         return;
     }
-    if (client.due_calls.served_in == dispatch_) {
+    const bool has_tried = client.due_calls.tried_in == dispatch_;
+    if (has_tried && dispatch_ - client.due_calls.served_in < dispatches_waiting_max) {
         has_put_off_calls_ = true;
         return;
     }

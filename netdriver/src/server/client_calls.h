@@ -38,11 +38,14 @@ class ClientCalls {
     /// Runs what a client's packet brought. Anything but None ends the connection.
     [[nodiscard]] CloseReason run(ServerClient& client);
     /// After all that a dispatch receives: runs calls for which their packet had no room left,
-    /// unless in this dispatch a packet of that client ran some, or the first of them began to
-    /// wait.
+    /// unless a packet of that client tried to in this dispatch and they have not waited for long.
     void run_put_off(NetTime now);
 
   private:
+    /// If every dispatch brings a packet whose acks leave no room for a call, the call runs after
+    /// so many, beside them.
+    static constexpr std::uint64_t dispatches_waiting_max = 16;
+
     void run_put_off_of(ServerClient& client, NetTime now);
     /// Nothing: there is no room left for the call, and it is still to run.
     [[nodiscard]] std::optional<CloseReason> run_call(ServerClient& client, const DueCall& call,
