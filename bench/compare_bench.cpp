@@ -6,9 +6,9 @@
 //
 // 1,000 objects are those of a tick: what is read of each is in no nearer cache than the second.
 // One object, 1,000 times, is the path of instructions alone.
-#include "support/class_layout.h"
 #include "support/measurement.h"
 #include "support/no_references.h"
+#include "support/workloads/class_layout.h"
 
 #include <replayout/changelist_state.h>
 #include <replayout/reflection/dynamic_type_builder.h>

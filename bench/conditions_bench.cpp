@@ -3,8 +3,8 @@
 // A server's whole tick where what is sent depends on who it is sent to: of ten values of a soldier
 // that change, seven are for everybody, two for the owner, one for all but the owner. Beside it
 // stands a yardstick, no floor: the same class without conditions, which sends more.
-#include "support/rotating_workload.h"
 #include "support/session_measure.h"
+#include "support/workloads/rotating_workload.h"
 
 #include <replayout/reflection/type_builder.h>
 

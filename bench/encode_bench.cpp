@@ -2,10 +2,10 @@
 //
 // What it costs to turn values into bits: for one receiver alone, into the shared buffer, and out
 // of it; and as the floor the bit writer, told by hand which bits to write.
-#include "support/class_layout.h"
 #include "support/measurement.h"
 #include "support/no_references.h"
-#include "support/pawn.h"
+#include "support/workloads/class_layout.h"
+#include "support/workloads/pawn.h"
 
 #include <replayout/send_properties.h>
 

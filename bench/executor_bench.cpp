@@ -10,11 +10,11 @@
 //
 // Pawns by one and by several workers send the same, which a test holds (executor_test.cpp).
 #include "executors/thread_executor.h"
-#include "support/packet_floor.h"
-#include "support/pawn_workload.h"
+#include "support/replicators/packet_floor.h"
 #include "support/session_measure.h"
 #include "support/stop_watch.h"
 #include "support/tick_times.h"
+#include "support/workloads/pawn_workload.h"
 
 #include <cstdint>
 #include <map>

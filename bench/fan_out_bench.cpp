@@ -11,11 +11,11 @@
 // Each cell is a few ticks of a subject in a row, so each finds in the cache what fits there: these
 // are times of code and caches, not of a server behind the tick of a game. For that see
 // replayout_w1. What needs more than is sensible is left out, and told with the figures.
-#include "support/packet_floor.h"
 #include "support/pair_limit.h"
-#include "support/pawn_workload.h"
+#include "support/replicators/packet_floor.h"
 #include "support/session_measure.h"
 #include "support/tick_times.h"
+#include "support/workloads/pawn_workload.h"
 
 #include <algorithm>
 #include <array>

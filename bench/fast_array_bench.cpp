@@ -4,9 +4,9 @@
 // count in one of its 32 stacks, and everybody is told. By what is said of the array: nothing
 // (`array` 0), that its elements have keys (1), or that it says itself what changed (2, a fast
 // array). The floor is the class whose elements need not be looked for: a crate of one stack (3).
-#include "support/changing_classes.h"
-#include "support/rotating_workload.h"
 #include "support/session_measure.h"
+#include "support/workloads/changing_classes.h"
+#include "support/workloads/rotating_workload.h"
 
 #include <replayout/reflection/type_builder.h>
 

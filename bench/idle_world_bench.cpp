@@ -2,8 +2,8 @@
 //
 // A server's whole tick in a large world where nothing changes: it is to cost next to nothing,
 // however many objects there are.
-#include "support/pawn_workload.h"
 #include "support/session_measure.h"
+#include "support/workloads/pawn_workload.h"
 
 namespace replayout::bench {
 

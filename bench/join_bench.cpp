@@ -3,7 +3,7 @@
 // A hundred clients that join a large world within a second: the ticks of the server meanwhile.
 // One iteration is all of it, from the first client to the last that has everything.
 #include "support/joining_clients.h"
-#include "support/percentile.h"
+#include "support/report/percentile.h"
 
 #include <benchmark/benchmark.h>
 

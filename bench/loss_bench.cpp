@@ -3,8 +3,8 @@
 // A server's whole tick where packets are lost: what a receiver lacks is then its own, and is made
 // for it alone. The floor is the row in which nothing is lost. What clients send, which is acks, is
 // never lost: an ack says all of what arrived, so the next one makes up for it.
-#include "support/pawn_workload.h"
 #include "support/session_measure.h"
+#include "support/workloads/pawn_workload.h"
 
 #include <memory>
 

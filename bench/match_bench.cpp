@@ -13,7 +13,7 @@
 #include "match/recording/trace_reader.h"
 #include "match/session/match_session.h"
 #include "match/session/progress.h"
-#include "support/report_text.h"
+#include "support/report/report_text.h"
 
 #include <benchmark/benchmark.h>
 

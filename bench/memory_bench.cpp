@@ -2,8 +2,8 @@
 //
 // What a server holds when the workload has run for a while: by what makes it more. The time is
 // that of asking for it.
-#include "support/pawn_workload.h"
 #include "support/session_measure.h"
+#include "support/workloads/pawn_workload.h"
 
 #include <memory>
 

@@ -3,9 +3,9 @@
 // A server's whole tick where references change: of 1,000 turrets a fifth aims at another one, and
 // everybody is told. A reference travels as a network id, which is the same for all. The floor is
 // the same class with the number of the target instead.
-#include "support/changing_classes.h"
-#include "support/rotating_workload.h"
 #include "support/session_measure.h"
+#include "support/workloads/changing_classes.h"
+#include "support/workloads/rotating_workload.h"
 
 #include <replayout/reflection/type_builder.h>
 

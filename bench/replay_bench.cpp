@@ -3,8 +3,8 @@
 // What a recording costs a server, beside one more connection: ticks of the workload with so many
 // connections, with one more, and with a recording instead of that. The sink counts bytes and drops
 // them. Without checkpoints: what one costs is what a join does.
-#include "support/pawn_workload.h"
 #include "support/session_measure.h"
+#include "support/workloads/pawn_workload.h"
 
 #include <replayout/netdriver/replay_recorder.h>
 

@@ -3,10 +3,10 @@
 // A server's whole tick, by the number of connections: what has changed is found, encoded, put into
 // packets and sent to everyone, and the acks of the tick before are taken. Beside it stand
 // replicators written by hand, and as the floor one memcpy of the final bytes for every connection.
-#include "support/copy_floor.h"
-#include "support/pawn_workload.h"
+#include "support/replicators/copy_floor.h"
+#include "support/replicators/yardstick.h"
 #include "support/session_measure.h"
-#include "support/yardstick.h"
+#include "support/workloads/pawn_workload.h"
 
 #include <cstddef>
 #include <memory>

@@ -2,10 +2,10 @@
 //
 // A server's whole tick where texts change: of 1,000 signs a fifth says something else, and to
 // everybody. The floor is one memcpy of the texts for each connection.
-#include "support/changing_classes.h"
-#include "support/copy_floor.h"
-#include "support/rotating_workload.h"
+#include "support/replicators/copy_floor.h"
 #include "support/session_measure.h"
+#include "support/workloads/changing_classes.h"
+#include "support/workloads/rotating_workload.h"
 
 #include <memory>
 

@@ -3,7 +3,7 @@
 // A server's whole tick in a large world where little changes, each client sees what is near, and
 // may be sent so many bytes a second.
 #include "support/session_measure.h"
-#include "support/walker_workload.h"
+#include "support/workloads/walker_workload.h"
 
 #include <memory>
 

@@ -6,8 +6,8 @@
 #include "instructions/workload_game.h"
 #include "match/battle/battle.h"
 #include "match/recording/trace_reader.h"
-#include "support/pawn_workload.h"
-#include "support/walker_workload.h"
+#include "support/workloads/pawn_workload.h"
+#include "support/workloads/walker_workload.h"
 
 #include <array>
 #include <utility>

@@ -4,8 +4,8 @@
 // All of them change in every tick.
 #pragma once
 
-#include "support/class_layout.h"
-#include "support/workload.h"
+#include "support/workloads/class_layout.h"
+#include "support/workloads/workload.h"
 
 #include <replayout/net_archive.h>
 #include <replayout/reflection/reflection.h>

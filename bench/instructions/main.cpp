@@ -4,8 +4,8 @@
 // See --help.
 #include "instructions/counted_figures.h"
 #include "instructions/counted_runs.h"
-#include "support/command_line.h"
-#include "support/json_file.h"
+#include "support/report/command_line.h"
+#include "support/report/json_file.h"
 
 #include <cstdio>
 #include <string>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// A workload of the benchmarks (support/workload.h) as a game whose server is counted.
+// A workload of the benchmarks (support/workloads/workload.h) as a game whose server is counted.
 #pragma once
 
 #include "instructions/counted_game.h"
-#include "support/workload.h"
+#include "support/workloads/workload.h"
 
 #include <array>
 #include <memory>

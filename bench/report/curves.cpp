@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "report/curves.h"
 
-#include "support/report_text.h"
+#include "support/report/report_text.h"
 
 #include <initializer_list>
 #include <span>

@@ -5,8 +5,8 @@
 #include "report/fan_out.h"
 #include "report/measurements.h"
 #include "report/tables.h"
-#include "support/command_line.h"
-#include "support/json_file.h"
+#include "support/report/command_line.h"
+#include "support/report/json_file.h"
 
 #include <cstdio>
 #include <fstream>

@@ -2,8 +2,8 @@
 #include "report/tables.h"
 
 #include "report/floors.h"
-#include "support/report_columns.h"
-#include "support/report_text.h"
+#include "support/report/report_columns.h"
+#include "support/report/report_text.h"
 
 #include <algorithm>
 #include <cmath>

@@ -6,10 +6,10 @@
 #pragma once
 
 #include "support/dropping_transport.h"
-#include "support/packet_buffers.h"
-#include "support/rotating_class.h"
-#include "support/rotating_workload.h"
+#include "support/replicators/packet_buffers.h"
 #include "support/stop_watch.h"
+#include "support/workloads/rotating_class.h"
+#include "support/workloads/rotating_workload.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -5,8 +5,8 @@
 #include "savings/savings_options.h"
 #include "savings/savings_report.h"
 #include "savings/savings_rows.h"
-#include "support/command_line.h"
-#include "support/json_file.h"
+#include "support/report/command_line.h"
+#include "support/report/json_file.h"
 
 #include <algorithm>
 #include <cstdio>

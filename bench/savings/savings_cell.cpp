@@ -2,8 +2,8 @@
 #include "savings/savings_cell.h"
 
 #include "savings/warm_server.h"
-#include "support/packet_buffers.h"
-#include "support/percentile.h"
+#include "support/replicators/packet_buffers.h"
+#include "support/report/percentile.h"
 #include "support/stop_watch.h"
 
 #include <algorithm>

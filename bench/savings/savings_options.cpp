@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "savings/savings_options.h"
 
-#include "support/command_line.h"
+#include "support/report/command_line.h"
 
 #include <replayout/netdriver/net_config.h>
 

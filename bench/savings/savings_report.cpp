@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "savings/savings_report.h"
 
-#include "support/report_columns.h"
-#include "support/report_text.h"
+#include "support/report/report_columns.h"
+#include "support/report/report_text.h"
 
 #include <nlohmann/json.hpp>
 

@@ -8,8 +8,8 @@
 #include "instructions/running_server.h"
 #include "instructions/workload_game.h"
 #include "savings/hand_written.h"
-#include "support/rotating_class.h"
-#include "support/rotating_workload.h"
+#include "support/workloads/rotating_class.h"
+#include "support/workloads/rotating_workload.h"
 
 #include <cstdint>
 #include <functional>

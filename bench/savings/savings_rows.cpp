@@ -6,8 +6,8 @@
 #include "match/recording/trace_reader.h"
 #include "savings/serializer_rows.h"
 #include "savings/spawn_game.h"
-#include "support/changing_classes.h"
-#include "support/walker_workload.h"
+#include "support/workloads/changing_classes.h"
+#include "support/workloads/walker_workload.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "instructions/counted_game.h"
-#include "support/class_layout.h"
+#include "support/workloads/class_layout.h"
 
 #include <replayout/reflection/math.h>
 

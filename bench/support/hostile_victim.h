@@ -9,10 +9,10 @@
 //     allocs   calls of operator new, those of values of objects too
 #pragma once
 
-#include "support/hostile_classes.h"
 #include "support/measurement.h"
-#include "support/percentile.h"
+#include "support/report/percentile.h"
 #include "support/scripted_clients.h"
+#include "support/workloads/hostile_classes.h"
 
 #include <replayout/netdriver/loopback_transport.h>
 

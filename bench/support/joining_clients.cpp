@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/joining_clients.h"
 
-#include "support/class_layout.h"
+#include "support/workloads/class_layout.h"
 
 #include <replayout/netdriver/simulated_network.h>
 #include <replayout/reflection/reflection.h>

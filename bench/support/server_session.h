@@ -13,7 +13,7 @@
 #pragma once
 
 #include "support/scripted_clients.h"
-#include "support/workload.h"
+#include "support/workloads/workload.h"
 
 #include <replayout/netdriver/executor.h>
 #include <replayout/netdriver/net_driver.h>

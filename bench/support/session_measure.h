@@ -5,9 +5,9 @@
 #pragma once
 
 #include "support/measurement.h"
+#include "support/replicators/yardstick.h"
 #include "support/server_session.h"
 #include "support/tick_times.h"
-#include "support/yardstick.h"
 
 #include <cstdint>
 #include <map>

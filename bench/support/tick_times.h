@@ -4,7 +4,7 @@
 // is one of many.
 #pragma once
 
-#include "support/percentile.h"
+#include "support/report/percentile.h"
 
 #include <cstddef>
 #include <vector>

@@ -2,8 +2,8 @@
 //
 // replayout_w1: the workload by which this library is compared with what is written by hand. See
 // --help.
-#include "support/command_line.h"
-#include "support/json_file.h"
+#include "support/report/command_line.h"
+#include "support/report/json_file.h"
 #include "w1/w1_options.h"
 #include "w1/w1_run.h"
 

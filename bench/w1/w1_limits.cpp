@@ -2,9 +2,9 @@
 #include "w1/w1_limits.h"
 
 #include "support/pair_limit.h"
-#include "support/pawn.h"
-#include "support/report_text.h"
+#include "support/report/report_text.h"
 #include "support/server_session.h"
+#include "support/workloads/pawn.h"
 
 namespace replayout::bench {
 

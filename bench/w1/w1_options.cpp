@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "w1/w1_options.h"
 
-#include "support/command_line.h"
-#include "support/pawn.h"
-#include "support/report_text.h"
+#include "support/report/command_line.h"
+#include "support/report/report_text.h"
+#include "support/workloads/pawn.h"
 #include "w1/w1_limits.h"
 
 #include <replayout/netdriver/net_config.h>

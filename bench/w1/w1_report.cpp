@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "support/command_line.h"
-#include "support/report_text.h"
+#include "support/report/command_line.h"
+#include "support/report/report_text.h"
 #include "w1/w1_run.h"
 
 #include <cmath>

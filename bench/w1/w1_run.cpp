@@ -2,12 +2,12 @@
 #include "w1/w1_run.h"
 
 #include "executors/thread_executor.h"
-#include "support/packet_floor.h"
-#include "support/pawn_workload.h"
-#include "support/report_text.h"
+#include "support/replicators/packet_floor.h"
+#include "support/replicators/yardstick.h"
+#include "support/report/report_text.h"
 #include "support/server_session.h"
 #include "support/tick_times.h"
-#include "support/yardstick.h"
+#include "support/workloads/pawn_workload.h"
 #include "w1/w1_limits.h"
 
 #include <algorithm>

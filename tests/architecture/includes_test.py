@@ -13,6 +13,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 INCLUDE = re.compile(r'^#include ([<"])([^>"]+)[>"]', re.MULTILINE)
 FACADE = "replayout/netdriver/net_driver.h"
 WIRE_CODE = re.compile(r"\b(BitReader|BitWriter|PacketBuilder|Bunch\w*|bit_(?:reader|writer)\.h)\b")
+FILES_MAX = 30
+ROOMS_IN = ("reflection/src", "replayout/src", "netdriver/src", "netdriver/behaviours/src", "netdriver/unet/src",
+            "netdriver/transports", "bench", "tests")
 ABOVE_THE_FACADE = ("netdriver/src/driver/", "netdriver/src/playing/")
 
 
@@ -65,7 +68,21 @@ def wire_faults(path, text):
     return [f"{path} has {word}: bits are written and read by replayout" for word in sorted(set(WIRE_CODE.findall(text)))]
 
 
+def sizes_of_rooms():
+    """How many files each folder of sources has. Headers in include/ have a layout of their own, and files in
+    compile_fail are data."""
+    sizes = {}
+    for folder in ROOMS_IN:
+        for room, _, names in os.walk(os.path.join(ROOT, folder)):
+            if "compile_fail" not in room:
+                sizes[os.path.relpath(room, ROOT)] = sum(name.endswith((".h", ".cpp")) for name in names)
+    return sizes
+
+
 class IncludesTest(unittest.TestCase):
+    def test_no_room_has_more_than_30_files(self):
+        self.assertEqual({room: size for room, size in sizes_of_rooms().items() if size > FILES_MAX}, {})
+
     def test_private_headers_are_included_by_their_plain_names(self):
         faults = [fault for path in library_files() for fault in private_faults(path, includes_of(path))]
         self.assertEqual(faults, [])

@@ -5,8 +5,8 @@
 #include "report/floors.h"
 #include "report/measurements.h"
 #include "report/tables.h"
-#include "support/percentile.h"
-#include "support/report_columns.h"
+#include "support/report/percentile.h"
+#include "support/report/report_columns.h"
 
 #include <nlohmann/json.hpp>
 

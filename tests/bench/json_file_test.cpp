@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "support/json_file.h"
+#include "support/report/json_file.h"
 
 #include "bench/temporary_file.h"
 #include "support/checks/catch.h"

@@ -4,7 +4,7 @@
 #include "bench/played_match.h"
 #include "match/judge/hit_rate.h"
 #include "support/checks/catch.h"
-#include "support/report_text.h"
+#include "support/report/report_text.h"
 
 #include <nlohmann/json.hpp>
 #include <string>

@@ -15,7 +15,7 @@
 
 #include "bench/parsed_words.h"
 #include "support/checks/catch.h"
-#include "support/command_line.h"
+#include "support/report/command_line.h"
 
 namespace replayout::bench {
 namespace {

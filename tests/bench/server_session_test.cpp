@@ -3,9 +3,9 @@
 // The session that the benchmarks of a tick play: ready when it says so, and it tells what was sent
 // from what was not.
 #include "support/server_session.h"
-#include "support/packet_floor.h"
-#include "support/pawn_workload.h"
-#include "support/rotating_workload.h"
+#include "support/replicators/packet_floor.h"
+#include "support/workloads/pawn_workload.h"
+#include "support/workloads/rotating_workload.h"
 
 #include <replayout/reflection/type_builder.h>
 

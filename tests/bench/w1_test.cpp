@@ -11,7 +11,7 @@
 
 #include "bench/parsed_words.h"
 #include "support/checks/catch.h"
-#include "support/yardstick.h"
+#include "support/replicators/yardstick.h"
 
 namespace replayout::bench {
 namespace {

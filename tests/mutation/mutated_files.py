@@ -39,9 +39,9 @@ GROUPS = [
         netdriver/src/wire/open_message.cpp
         netdriver/src/delivery/incoming_calls.cpp
         netdriver/src/calls/call_runner.cpp
-        netdriver/src/receiving/replication_client.cpp
-        netdriver/src/receiving/layout_handshake.cpp
-        netdriver/src/receiving/outgoing_calls.cpp
+        netdriver/src/client/replication_client.cpp
+        netdriver/src/client/layout_handshake.cpp
+        netdriver/src/client/outgoing_calls.cpp
         netdriver/src/receiving/received_batch.cpp
         netdriver/src/receiving/client_channels.cpp
         netdriver/src/receiving/object_families.cpp

@@ -5,7 +5,7 @@
 // before.
 #pragma once
 
-#include "simulation/craft_slots.h"
+#include "simulation/fleet/craft_slots.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -4,8 +4,8 @@
 // it shows that (I17).
 #pragma once
 
-#include "simulation/sim_server.h"
-#include "simulation/verdict.h"
+#include "simulation/fleet/sim_server.h"
+#include "simulation/judges/verdict.h"
 
 #include <replayout/netdriver/replay_player.h>
 #include <replayout/netdriver/replay_recorder.h>

@@ -12,14 +12,14 @@
 #pragma once
 
 #include "simulation/faulty_network.h"
-#include "simulation/packet_judge.h"
+#include "simulation/fleet/sim_client.h"
+#include "simulation/fleet/sim_server.h"
+#include "simulation/judges/packet_judge.h"
+#include "simulation/judges/staleness_judge.h"
+#include "simulation/judges/verdict.h"
 #include "simulation/recorded_run.h"
-#include "simulation/sim_client.h"
-#include "simulation/sim_server.h"
-#include "simulation/staleness_judge.h"
 #include "simulation/swarm.h"
 #include "simulation/trace_digest.h"
-#include "simulation/verdict.h"
 
 #include <array>
 #include <cstdint>

@@ -15,7 +15,7 @@
 #include "support/checks/counting_resource.h"
 #include "worst/classes.h"
 #include "worst/cost.h"
-#include "worst/payload.h"
+#include "worst/hostile/payload.h"
 
 namespace replayout::worst {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "worst/play.h"
 
-#include "worst/hostile_client.h"
-#include "worst/hostile_server.h"
+#include "worst/hostile/hostile_client.h"
+#include "worst/hostile/hostile_server.h"
 
 namespace replayout::worst {
 

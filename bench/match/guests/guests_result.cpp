@@ -3,8 +3,8 @@
 
 #include "match/battle/printable.h"
 #include "match/guests/match_guest.h"
-#include "support/command_line.h"
-#include "support/report_text.h"
+#include "support/report/command_line.h"
+#include "support/report/report_text.h"
 
 #include <nlohmann/json.hpp>
 

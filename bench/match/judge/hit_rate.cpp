@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "match/judge/hit_rate.h"
 
-#include "support/report_text.h"
+#include "support/report/report_text.h"
 
 #include <nlohmann/json.hpp>
 

@@ -13,7 +13,7 @@
 // Ids are the server's to give, so what a client holds has names of the recording by these alone.
 #pragma once
 
-#include "support/class_layout.h"
+#include "support/workloads/class_layout.h"
 
 #include <cstdint>
 #include <functional>

@@ -3,7 +3,7 @@
 
 #include <replayout/reflection/hash.h>
 
-#include "support/percentile.h"
+#include "support/report/percentile.h"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 
 #include <replayout/send_properties.h>
 
-#include "support/percentile.h"
+#include "support/report/percentile.h"
 #include "support/stop_watch.h"
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 
 #include "match/battle/printable.h"
 #include "match/judge/hit_rate.h"
-#include "support/report_columns.h"
-#include "support/report_text.h"
+#include "support/report/report_columns.h"
+#include "support/report/report_text.h"
 
 #include <nlohmann/json.hpp>
 

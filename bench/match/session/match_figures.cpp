@@ -3,8 +3,8 @@
 
 #include "match/judge/hit_rate.h"
 #include "match/report/savings_report.h"
-#include "support/command_line.h"
-#include "support/report_text.h"
+#include "support/report/command_line.h"
+#include "support/report/report_text.h"
 
 #include <nlohmann/json.hpp>
 #include <utility>

@@ -3,7 +3,7 @@
 
 #include "match/judge/client_judge.h"
 #include "match/session/progress.h"
-#include "support/report_text.h"
+#include "support/report/report_text.h"
 
 #include <algorithm>
 #include <string>

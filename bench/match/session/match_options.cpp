@@ -4,7 +4,7 @@
 #include <replayout/netdriver/net_config.h>
 
 #include "match/session/option_rules.h"
-#include "support/command_line.h"
+#include "support/report/command_line.h"
 
 #include <cstdio>
 #include <string>

@@ -7,8 +7,8 @@
 #include "match/session/match_options.h"
 #include "match/session/match_play.h"
 #include "match/session/replay_play.h"
-#include "support/command_line.h"
-#include "support/json_file.h"
+#include "support/report/command_line.h"
+#include "support/report/json_file.h"
 
 #include <cstdio>
 #include <exception>

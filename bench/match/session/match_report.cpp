@@ -4,8 +4,8 @@
 #include "match/battle/printable.h"
 #include "match/judge/hit_rate.h"
 #include "match/report/savings_report.h"
-#include "support/command_line.h"
-#include "support/report_text.h"
+#include "support/report/command_line.h"
+#include "support/report/report_text.h"
 
 namespace replayout::match {
 

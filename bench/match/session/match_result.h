@@ -7,7 +7,7 @@
 #include "match/recording/match_recorder.h"
 #include "match/report/savings.h"
 #include "match/session/match_options.h"
-#include "support/report_text.h"
+#include "support/report/report_text.h"
 
 #include <replayout/netdriver/memory_report.h>
 #include <replayout/netdriver/net_stats.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "match/session/match_server.h"
 
-#include "support/percentile.h"
+#include "support/report/percentile.h"
 #include "support/stop_watch.h"
 
 #include <replayout/dump.h>

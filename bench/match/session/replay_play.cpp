@@ -8,7 +8,7 @@
 #include "match/recording/recorded_match.h"
 #include "match/recording/replay_file.h"
 #include "match/session/match_drivers.h"
-#include "support/report_text.h"
+#include "support/report/report_text.h"
 
 #include <replayout/netdriver/replay_player.h>
 
