@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "fate_cost.h"
+
 namespace replayout {
 
 namespace {
@@ -18,7 +20,6 @@ constexpr std::uint64_t byte_instructions = 10;
 constexpr std::uint64_t step_instructions = 200;
 constexpr std::uint64_t sort_instructions = 70;  // of an element and bit of the count
 constexpr std::uint64_t array_step_instructions = 45;
-constexpr std::uint64_t fate_unit_instructions = 60;
 constexpr std::uint64_t allocated_bytes_per_instruction = 4;
 
 /// Elements of one keyed array are put in order to be found, and again to be taken away.
@@ -52,7 +53,7 @@ std::uint64_t CallWork::work_before(const RepFunction& function,
 }
 
 void CallWork::spend_fates(std::uint32_t units) noexcept {
-    spent_ += units * fate_unit_instructions;
+    spent_ += units * FateCost::unit_instructions;
 }
 
 void CallWork::spend_blocks(std::uint64_t array_steps) noexcept {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// What running the calls of one peer has cost since its last packet, in instructions, about, and
-// whether another one may run. A gap that closes lets 512 calls run at once, and a parameter whose
-// default is a long keyed array costs what that costs, whatever the call's bytes: so what a packet
-// completes may be more than one packet may cost. The rest waits for the next packet or dispatch.
-// What the functions themselves do is the game's.
+// What one packet of a peer has cost, in instructions, about, and whether another call may run. A
+// gap that closes lets 512 calls run at once, and a parameter whose default is a long keyed array
+// costs what that costs, whatever the call's bytes. So what a packet completes may be more than one
+// packet may cost. The rest waits for the next packet or dispatch. What the functions themselves do
+// is the game's.
 #pragma once
 
 #include <replayout/bit_reader.h>
@@ -17,7 +17,7 @@ namespace replayout {
 
 class CallWork {
   public:
-    /// With what a packet costs besides, three million.
+    /// What a packet costs besides brings this to three million.
     static constexpr std::uint64_t instructions_max = 2'500'000;
     /// After acks and blocks that cost more than this, the first call needs room, too.
     static constexpr std::uint64_t before_first_call_max = 500'000;
@@ -29,8 +29,6 @@ class CallWork {
         return (!has_run_any_ && spent_ <= before_first_call_max) ||
                spent_ + work_before(function, payload_bytes) <= instructions_max;
     }
-    /// Returns whether a call ran.
-    [[nodiscard]] bool has_run_any() const noexcept { return has_run_any_; }
     /// The packet resolved what was under way, at this cost, see FateCost.
     void spend_fates(std::uint32_t units) noexcept;
     /// Blocks of the packet took so many steps of keyed arrays, before any call.

@@ -31,11 +31,11 @@ struct alignas(64) ServerClient {
 
     /// Calls that came from the client, see ClientCalls.
     struct DueCalls {
-        bool may_exist = false;          ///< calls came since somebody looked for them
-        bool were_put_off = false;       ///< there was no room for some of them then
+        bool may_exist = false;          ///< calls came since somebody looked for them, or wait
+        bool were_put_off = false;       ///< there was no room for the one in front
         std::uint32_t fates_before = 0;  ///< units of FateCost before the packet that is read
         std::uint64_t tried_in = 0;      ///< the dispatch in which some were put off last
-        std::uint64_t served_in = 0;     ///< the dispatch in which some ran, or began to wait
+        std::uint64_t waits_since = 0;   ///< the dispatch in which the one in front was put off
     };
 
     /// `recording`: a connection that is recorded sends by it. Null: the client is a peer.

@@ -9,13 +9,12 @@
 //     a block of its own, lost, with what lies beside its pair             550
 //     the same of an object with keyed arrays, or a block of a bundle of
 //     such an object or one with atomic structs: what is lost is kept apart 730
-//     a bunch: an open with the tables of its pair, half of them lost      1,001
+//     a bunch: an open with the tables of its pair, half of them lost      790
 //     a call, delivered or lost                                            300
 //
 // Objects and their opens wait while the sum is at objects_max, messages and calls while it is at
 // all_max. A packet that has begun is finished, so the sum may pass either limit by one packet. One
-// packet of acks therefore costs below three million instructions. `bunch` is 15 and not 16.7:
-// objects_max leaves room for the difference.
+// packet of acks therefore costs below three million instructions.
 #pragma once
 
 #include <replayout/reflection/diagnostics.h>
@@ -28,6 +27,8 @@ namespace replayout {
 
 class FateCost {
   public:
+    static constexpr std::uint64_t unit_instructions = 60;
+
     static constexpr std::uint32_t bundled_block = 3;
     /// In addition, where account is kept of the pair (SentPackets::add_accounted()).
     static constexpr std::uint32_t accounted_block = 1;

@@ -38,9 +38,9 @@ CloseReason ClientCalls::run(ServerClient& client) {
     ServerClient::DueCalls& due = client.due_calls;
     const std::uint32_t units = client.connection.packets().sent().fate_units();
     work.spend_fates(due.fates_before - std::min(due.fates_before, units));
-    due.fates_before = units;
     due.may_exist = false;
-    const bool has_waited = std::exchange(due.were_put_off, false);
+    // The call in front waited before this packet, and still does.
+    bool is_same_in_front = std::exchange(due.were_put_off, false);
     while (calls.take_due(call)) {
         // A call may do anything, also end this connection.
         const std::optional<CloseReason> reason =
@@ -51,11 +51,12 @@ CloseReason ClientCalls::run(ServerClient& client) {
             due.were_put_off = true;
             has_put_off_calls_ = true;
             due.tried_in = dispatch_;
-            if (work.has_run_any() || !has_waited) {
-                due.served_in = dispatch_;
+            if (!is_same_in_front) {
+                due.waits_since = dispatch_;
             }
             break;
         }
+        is_same_in_front = false;
         if (*reason != CloseReason::None) {
             calls.drop_due();
             return client.is_joined() ? *reason : CloseReason::None;
@@ -81,7 +82,7 @@ void ClientCalls::run_put_off_of(ServerClient& client, NetTime now) {
         return;
     }
     const bool has_tried = client.due_calls.tried_in == dispatch_;
-    if (has_tried && dispatch_ - client.due_calls.served_in < dispatches_waiting_max) {
+    if (has_tried && dispatch_ - client.due_calls.waits_since < dispatches_waiting_max) {
         has_put_off_calls_ = true;
         return;
     }

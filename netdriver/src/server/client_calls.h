@@ -43,7 +43,7 @@ class ClientCalls {
 
   private:
     /// If every dispatch brings a packet whose acks leave no room for a call, the call runs after
-    /// so many, beside them.
+    /// this many dispatches all the same.
     static constexpr std::uint64_t dispatches_waiting_max = 16;
 
     void run_put_off_of(ServerClient& client, NetTime now);

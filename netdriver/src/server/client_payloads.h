@@ -39,7 +39,11 @@ class ClientPayloads final : public PayloadHandler {
         if (reader.bits_left() != 0) {
             return CloseReason::NotAllowed;
         }
-        return client_.due_calls.may_exist ? calls_.run(client_) : CloseReason::None;
+        const CloseReason reason =
+            client_.due_calls.may_exist ? calls_.run(client_) : CloseReason::None;
+        // Of held packets, several are read in turn.
+        client_.due_calls.fates_before = client_.connection.packets().sent().fate_units();
+        return reason;
     }
 
   private:

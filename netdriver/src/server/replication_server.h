@@ -49,7 +49,7 @@ class ReplicationServer {
     explicit ReplicationServer(const ServerEnvironment& environment);
     ~ReplicationServer();
 
-    // A dispatch: put off calls, then datagrams, then what was held.
+    // A dispatch: datagrams, then what was held, then put off calls.
 
     void run_put_off_calls(NetTime now) { client_calls_.run_put_off(now); }
     void receive(PeerId peer, std::span<const std::byte> datagram, NetTime now);
