@@ -69,6 +69,7 @@ void MeasuredEnd::send(PeerId from, std::span<const std::byte> datagram, bool is
     network_.endpoint(from).send(self_, datagram);
     ++waiting_;
     hellos_waiting_ += is_hello ? 1 : 0;
+    others_waiting_ += from != server_peer && from != client_peer ? 1u : 0u;
     free_instructions_ = is_hello ? free_instructions : free_instructions_;
     bytes_taken_ += datagram.size();
     ++datagrams_taken_;
@@ -100,6 +101,9 @@ void MeasuredEnd::dispatch() {
     const bool has_ended = was_joined && driver_.state() != ConnectionState::Joined;
     if (has_ended) {
         costs_.note(Score::End, beyond, place_);
+    } else if (others_waiting_ > 0) {
+        // The hostile client's put off calls run in the same dispatch, which are as much again.
+        costs_.note(Score::Dispatch, beyond / (waiting_ + 1), place_);
     } else if (waiting_ > 1) {
         costs_.note(Score::Dispatch, beyond / waiting_, place_);
     } else {
@@ -108,6 +112,7 @@ void MeasuredEnd::dispatch() {
     ++place_;
     waiting_ = 0;
     hellos_waiting_ = 0;
+    others_waiting_ = 0;
 }
 
 void MeasuredEnd::wait(std::uint32_t milliseconds) {

@@ -63,6 +63,7 @@ class MeasuredEnd {
     std::uint32_t place_ = 0;
     std::uint32_t waiting_ = 0;
     std::uint32_t hellos_waiting_ = 0;
+    std::uint32_t others_waiting_ = 0;  ///< of neighbours of the hostile client
     std::uint64_t free_instructions_ = 0;
     std::uint64_t bytes_taken_ = 0;
     std::uint64_t datagrams_taken_ = 0;

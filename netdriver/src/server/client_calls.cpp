@@ -81,8 +81,7 @@ void ClientCalls::run_put_off_of(ServerClient& client, NetTime now) {
     if (!client.due_calls.may_exist) {
         return;
     }
-    const bool has_tried = client.due_calls.tried_in == dispatch_;
-    if (has_tried && dispatch_ - client.due_calls.waits_since < dispatches_waiting_max) {
+    if (client.due_calls.tried_in == dispatch_ && !have_waited_long(client)) {
         has_put_off_calls_ = true;
         return;
     }

@@ -37,13 +37,19 @@ class ClientCalls {
                                       std::span<const std::byte> payload);
     /// Runs what a client's packet brought. Anything but None ends the connection.
     [[nodiscard]] CloseReason run(ServerClient& client);
+    /// Returns whether calls have waited for so long beside expensive acks that they run at the end
+    /// of this dispatch: what comes before is lost, and comes again.
+    [[nodiscard]] bool have_waited_long(const ServerClient& client) const noexcept {
+        return client.due_calls.were_put_off &&
+               dispatch_ - client.due_calls.waits_since >= dispatches_waiting_max;
+    }
     /// After all that a dispatch receives: runs calls for which their packet had no room left,
     /// unless a packet of that client tried to in this dispatch and they have not waited for long.
     void run_put_off(NetTime now);
 
   private:
     /// If every dispatch brings a packet whose acks leave no room for a call, the call runs after
-    /// this many dispatches all the same.
+    /// this many dispatches all the same, in place of what the next one brings.
     static constexpr std::uint64_t dispatches_waiting_max = 16;
 
     void run_put_off_of(ServerClient& client, NetTime now);

@@ -69,7 +69,8 @@ void ReplicationServer::receive(PeerId peer, std::span<const std::byte> datagram
         return;
     }
     // Calls were put off: what comes before they ran is lost, and comes again.
-    if (client->due_calls.may_exist && client->sender.incoming_calls().is_full()) {
+    if (client->due_calls.may_exist &&
+        (client->sender.incoming_calls().is_full() || client_calls_.have_waited_long(*client))) {
         ++environment_.stats.packets_dropped;
         ++environment_.stats.packets_over_rate;
         return;
