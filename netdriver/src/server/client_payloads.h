@@ -41,7 +41,7 @@ class ClientPayloads final : public PayloadHandler {
         }
         const CloseReason reason =
             client_.due_calls.may_exist ? calls_.run(client_) : CloseReason::None;
-        // Of held packets, several are read in turn.
+        // Several held packets may be read in turn. Each pays for its own acks alone.
         client_.due_calls.fates_before = client_.connection.packets().sent().fate_units();
         return reason;
     }
