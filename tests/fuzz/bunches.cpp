@@ -52,8 +52,9 @@ class Hearer final : public ReliableMessageHandler {
 class SlowQueue {
   public:
     void receive(const BunchHeader& header, std::span<const std::byte> payload) {
+        const std::uint16_t sequence = header.is_open ? std::uint16_t{1} : header.sequence;
         const auto ahead = static_cast<std::int16_t>(
-            static_cast<std::uint16_t>(header.sequence - static_cast<std::uint16_t>(next_)));
+            static_cast<std::uint16_t>(sequence - static_cast<std::uint16_t>(next_)));
         if (ahead >= 0) {
             came_.try_emplace(next_ + ahead, header, to_bytes(payload));
         }

@@ -18,7 +18,7 @@ void BundleRun::find_positions(const FlushChanges& changes) {
     std::uint32_t count = 0;
     for (const std::uint32_t word : changes.words) {
         word_positions_[word] = {changes.objects.word(word), count};
-        count += static_cast<std::uint32_t>(std::popcount(changes.objects.word(word)));
+        count += count_bits(changes.objects.word(word));
     }
     positions_.assign(count, BlockPosition());
     for (std::uint32_t bundle = 0; bundle < bundles_.size(); ++bundle) {
@@ -46,7 +46,7 @@ void BundleRun::keep_only(std::span<const std::uint64_t> held) {
     REPLAYOUT_ASSERT(held.size() == bundles_.size());
     std::size_t count = 0;
     for (const std::uint64_t blocks : held) {
-        count += static_cast<std::size_t>(std::popcount(blocks));
+        count += count_bits(blocks);
     }
     if (count > blocks_.size() / 4) {
         return;  // it is not worth a copy
@@ -68,33 +68,47 @@ void BundleRun::keep_only(std::span<const std::uint64_t> held) {
 
 namespace {
 
-/// Bit i: the i-th object of `all`, which is not empty, is in `chosen`. Loops over the smaller
-/// part.
-[[nodiscard]] std::uint64_t ranks_of(std::uint64_t all, std::uint64_t chosen) noexcept {
-    const auto count = static_cast<std::uint32_t>(std::popcount(all));
-    const bool is_by_others = static_cast<std::uint32_t>(std::popcount(chosen)) * 2 > count;
+/// Bits begin <= i < end.
+[[nodiscard]] constexpr std::uint64_t bits_between(std::uint32_t begin,
+                                                   std::uint32_t end) noexcept {
+    return (end == 64 ? 0 : ~std::uint64_t{0} << end) ^ (~std::uint64_t{0} << begin);
+}
+
+/// Bit i: the i-th object of `all` is in `some`.
+[[nodiscard]] std::uint64_t ranks_of(std::uint64_t all, std::uint64_t some) noexcept {
     std::uint64_t ranks = 0;
-    for (std::uint64_t left = is_by_others ? all & ~chosen : chosen; left != 0; left &= left - 1) {
+    for (std::uint64_t left = some; left != 0; left &= left - 1) {
         const std::uint64_t below = (left & (~left + 1)) - 1;
-        ranks |= std::uint64_t{1} << static_cast<std::uint32_t>(std::popcount(all & below));
+        ranks |= std::uint64_t{1} << count_bits(all & below);
     }
-    return is_by_others ? ranks ^ (~std::uint64_t{0} >> (64 - count)) : ranks;
+    return ranks;
 }
 
 }  // namespace
 
 std::uint64_t BundleRun::blocks_in(const Bundle& bundle, const BitRow& objects) const noexcept {
+    const std::span<const ObjectBits> words = words_of(bundle);
     std::uint64_t blocks = 0;
-    std::uint32_t first = 0;  // the block of the word's first object, where blocks are in order
-    for (const ObjectBits& each : words_of(bundle)) {
-        const std::uint64_t chosen = each.bits & objects.word(each.word);
-        if (has_positions()) {
-            BitRow::for_each_in_word(each.word, chosen,
+    if (has_positions()) {
+        for (const ObjectBits& each : words) {
+            BitRow::for_each_in_word(each.word, each.bits & objects.word(each.word),
                                      [&](ObjectIndex index) { blocks |= find(index).bit(); });
-            continue;
         }
-        blocks |= ranks_of(each.bits, chosen) << first;
-        first += static_cast<std::uint32_t>(std::popcount(each.bits));
+        return blocks;
+    }
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const ObjectBits& each = words[i];
+        const std::uint64_t chosen = each.bits & objects.word(each.word);
+        const std::uint64_t others = each.bits ^ chosen;
+        const std::uint32_t end = i + 1 < words.size() ? words[i + 1].first : bundle.block_count();
+        const std::uint64_t all = bits_between(each.first, end);
+        if (others == 0) {
+            blocks |= all;  // most often
+        } else if (count_bits(chosen) * 2 > end - each.first) {
+            blocks |= all ^ ranks_of(each.bits, others) << each.first;
+        } else {
+            blocks |= ranks_of(each.bits, chosen) << each.first;
+        }
     }
     return blocks;
 }

@@ -22,6 +22,7 @@
 #include "bit_row.h"
 #include "flush_changes.h"
 #include "kept_room.h"
+#include "packet_builder.h"
 
 namespace replayout {
 
@@ -42,17 +43,30 @@ struct BundleBlock {
     std::uint32_t byte_offset = 0;  ///< of its head, in the bytes of the run
     std::uint16_t head_bytes = 0;   ///< as it stands behind the block before it, if there is one
     std::uint16_t property_count = 0;
-    std::uint16_t body_bytes = 0;     ///< where it is laid down, or measured
-    bool needs_held_version = false;  ///< the layout does
-    bool is_pivot = false;            ///< the version is one (ChangelistState::pivots)
+    std::uint16_t body_bytes = 0;         ///< where it is laid down, or measured
+    std::uint8_t length_bytes : 2 = 0;    ///< the same, of the length between head and body
+    bool is_young : 1 = false;            ///< it has a length, see FlushChanges::young
+    bool needs_held_version : 1 = false;  ///< the layout does
+    bool is_pivot : 1 = false;            ///< the version is one (ChangelistState::pivots)
+
+    void set_length_bytes(std::size_t count) noexcept {
+        REPLAYOUT_ASSERT(count <= block_length_bytes_max);
+        length_bytes = static_cast<std::uint8_t>(count) & 3u;
+    }
+    [[nodiscard]] BlockLength length() const noexcept {
+        return is_young ? BlockLength::Given : BlockLength::None;
+    }
 };
+
+static_assert(sizeof(BundleBlock) == 20, "docs/limits.md counts it");
 
 /// Blocks begin <= b < end of a run, at most 64: as many as a word has bits.
 struct Bundle {
     std::uint32_t begin = 0;
     std::uint32_t end = 0;
     std::uint32_t property_count = 0;  ///< in all of them
-    std::uint32_t body_bytes = 0;      ///< of all of them, without heads
+    std::uint32_t body_bytes = 0;      ///< of all of them, without heads and lengths
+    std::uint32_t length_bytes = 0;    ///< of the lengths of all of them
     // The same of the bundles before it.
     std::uint32_t properties_before = 0;
     std::uint32_t body_bytes_before = 0;
@@ -84,7 +98,13 @@ struct RunPacket {
 
 /// Objects of which the bits stand in one word of a row.
 struct ObjectBits {
+    ObjectBits() = default;
+    ObjectBits(std::uint32_t number, std::uint64_t objects) noexcept
+        : word(number), bits(objects) {}
+
     std::uint32_t word = 0;
+    std::uint32_t first = 0;  ///< of a bundle that has ended: the block of the first, where these
+                              ///< lie in the order of the objects
     std::uint64_t bits = 0;
 };
 
@@ -235,7 +255,7 @@ class BundleRun {
     void add_block(const BundleBlock& block) {
         blocks_.push_back(block);
         count_appended(1, {BitRow::word_of(block.index), BitRow::mask_of(block.index)},
-                       block.property_count, block.body_bytes);
+                       block.property_count, block.body_bytes, block.length_bytes);
     }
     /// Adds several blocks of objects in one word of a row: first room for so many, of which as
     /// many as end_blocks() names stay unused, and then count_appended() for what there is in all
@@ -246,7 +266,7 @@ class BundleRun {
     }
     void end_blocks(std::uint32_t unused) { blocks_.resize(blocks_.size() - unused); }
     void count_appended(std::uint32_t count, const ObjectBits& objects, std::size_t property_count,
-                        std::size_t body_bytes) {
+                        std::size_t body_bytes, std::size_t length_bytes) {
         if (unbundled_count_ == 0 || words_.back().word != objects.word) {
             words_.push_back({objects.word, 0});
         }
@@ -254,6 +274,7 @@ class BundleRun {
         unbundled_count_ += count;
         unbundled_properties_ += static_cast<std::uint32_t>(property_count);
         unbundled_bytes_ += static_cast<std::uint32_t>(body_bytes);
+        unbundled_length_bytes_ += static_cast<std::uint32_t>(length_bytes);
     }
     [[nodiscard]] std::uint32_t block_count() const noexcept {
         return static_cast<std::uint32_t>(blocks_.size());
@@ -288,11 +309,13 @@ class BundleRun {
                                 static_cast<std::uint32_t>(bytes_begin), 0});
         }
         const Bundle before = bundles_.empty() ? Bundle() : bundles_.back();
+        number_words(before.words_end);
         Bundle bundle;
         bundle.begin = before.end;
         bundle.end = before.end + unbundled_count_;
         bundle.property_count = unbundled_properties_;
         bundle.body_bytes = unbundled_bytes_;
+        bundle.length_bytes = unbundled_length_bytes_;
         bundle.properties_before = before.properties_before + before.property_count;
         bundle.body_bytes_before = before.body_bytes_before + before.body_bytes;
         bundle.words_begin = before.words_end;
@@ -318,6 +341,14 @@ class BundleRun {
     void find_held() noexcept;
 
   private:
+    /// Finds ObjectBits::first of these words, from one on.
+    void number_words(std::size_t begin) noexcept {
+        std::uint32_t first = 0;
+        for (std::size_t i = begin; i < words_.size(); ++i) {
+            words_[i].first = first;
+            first += count_bits(words_[i].bits);
+        }
+    }
     /// Which blocks of a bundle are kept, and where the first of them stands.
     struct KeptBlocks {
         std::uint64_t blocks = 0;
@@ -331,7 +362,7 @@ class BundleRun {
         REPLAYOUT_ASSERT((blocks & ~kept.blocks) == 0);
         for (std::uint64_t left = blocks; left != 0; left &= left - 1) {
             const std::uint64_t bit = left & (~left + 1);
-            const auto rank = static_cast<std::uint32_t>(std::popcount(kept.blocks & (bit - 1)));
+            const auto rank = count_bits(kept.blocks & (bit - 1));
             visit(bit, blocks_[kept.first + rank]);
         }
     }
@@ -339,12 +370,13 @@ class BundleRun {
                                                        std::uint64_t bit) noexcept {
         const std::uint64_t before = among.bits & (bit - 1);
         // Where few objects changed there is none before it.
-        return among.first + (before == 0 ? 0u : static_cast<std::uint32_t>(std::popcount(before)));
+        return among.first + (before == 0 ? 0u : count_bits(before));
     }
     void begin_bundle() noexcept {
         unbundled_count_ = 0;
         unbundled_properties_ = 0;
         unbundled_bytes_ = 0;
+        unbundled_length_bytes_ = 0;
     }
 
     KeptVector<BundleBlock> blocks_;
@@ -359,6 +391,7 @@ class BundleRun {
     std::uint32_t unbundled_count_ = 0;
     std::uint32_t unbundled_properties_ = 0;
     std::uint32_t unbundled_bytes_ = 0;
+    std::uint32_t unbundled_length_bytes_ = 0;
     bool begins_packet_ = true;  // the next bundle does
     bool has_held_ = false;
     std::uint64_t flush_ = 0;
@@ -373,14 +406,11 @@ struct SentBundle {
 
     [[nodiscard]] std::uint32_t block_count() const noexcept {
         const Bundle& whole = run->bundles()[bundle];
-        return blocks == whole.all_blocks() ? whole.block_count()
-                                            : static_cast<std::uint32_t>(std::popcount(blocks));
+        return blocks == whole.all_blocks() ? whole.block_count() : count_bits(blocks);
     }
     /// How many of the blocks have layouts that need the held version.
     [[nodiscard]] std::uint32_t held_count() const noexcept {
-        return run->has_held() ? static_cast<std::uint32_t>(
-                                     std::popcount(blocks & run->bundles()[bundle].held_blocks))
-                               : 0;
+        return run->has_held() ? count_bits(blocks & run->bundles()[bundle].held_blocks) : 0;
     }
     /// Calls `visit(const BundleBlock&)` for each.
     template <typename Visitor>

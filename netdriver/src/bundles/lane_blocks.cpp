@@ -28,7 +28,7 @@ class ObjectWalk {
     ObjectIndex take(std::uint32_t count, Visitor visit) {
         ObjectIndex last{};
         while (count > 0) {
-            const auto in_word = static_cast<std::uint32_t>(std::popcount(left_));
+            const auto in_word = count_bits(left_);
             std::uint64_t taken = left_;
             if (in_word > count) {
                 std::uint64_t rest = left_;
@@ -82,14 +82,16 @@ void LaneBlocks::cut(BundleRun& run, RegularBlockWriter& target) {
     std::uint32_t first = 0;
     for (const AlikeBlocks& alike : alike_) {
         for (std::uint32_t left = alike.count; left > 0;) {
+            const std::size_t body_bytes = std::size_t{alike.length_bytes} + alike.body_bytes;
             BlockExtent extent =
-                target.begin_extent(channel_of(walk.next_index()), alike.body_bytes, left);
+                target.begin_extent(channel_of(walk.next_index()), body_bytes, left);
             const ObjectIndex last =
                 walk.take(extent.count, [&](const ObjectBits& objects, std::uint32_t count) {
                     run.count_appended(count, objects, std::size_t{count} * alike.property_count,
-                                       std::size_t{count} * alike.body_bytes);
+                                       std::size_t{count} * alike.body_bytes,
+                                       std::size_t{count} * alike.length_bytes);
                 });
-            target.end_extent(extent, alike.body_bytes, channel_of(last));
+            target.end_extent(extent, body_bytes, channel_of(last));
             extent.first = first;
             extent.has_new_head = first == 0 || extent.last_channel == ChannelIndex{};
             extents_.push_back(extent);
@@ -134,7 +136,7 @@ void LaneBlocks::copy_bytes(std::byte* target) const {
         }
         const BundleBlock& first = blocks_[extent.first];
         copy_until(extent.first == 0 ? 0 : first.byte_offset);
-        write_block_step(extent.last_channel, channel_of(first.index),
+        write_block_step(extent.last_channel, channel_of(first.index), first.length(),
                          {target + extent.byte_offset, extent.head_bytes});
         to = std::size_t{extent.byte_offset} + extent.head_bytes;
         from = std::size_t{first.byte_offset} + first.head_bytes;

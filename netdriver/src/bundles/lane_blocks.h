@@ -49,8 +49,9 @@ class alignas(64) LaneBlocks {
 
     void add_block(const BundleBlock& block) {
         blocks_.push_back(block);
-        count(1, {BitRow::word_of(block.index), BitRow::mask_of(block.index)}, block.property_count,
-              block.body_bytes, block.head_bytes <= 1);
+        count(1, {BitRow::word_of(block.index), BitRow::mask_of(block.index)},
+              {0, block.body_bytes, block.property_count, block.length_bytes},
+              block.head_bytes <= 1);
     }
     [[nodiscard]] BundleBlock* begin_blocks(std::uint32_t block_count) {
         const std::size_t begin = blocks_.size();
@@ -59,8 +60,13 @@ class alignas(64) LaneBlocks {
     }
     void end_blocks(std::uint32_t unused) { blocks_.resize(blocks_.size() - unused); }
     void count_appended(std::uint32_t block_count, const ObjectBits& objects,
-                        std::size_t property_count, std::size_t body_bytes) {
-        count(block_count, objects, property_count / block_count, body_bytes / block_count, true);
+                        std::size_t property_count, std::size_t body_bytes,
+                        std::size_t length_bytes) {
+        count(block_count, objects,
+              {0, static_cast<std::uint16_t>(body_bytes / block_count),
+               static_cast<std::uint16_t>(property_count / block_count),
+               static_cast<std::uint8_t>(length_bytes / block_count)},
+              true);
     }
     /// How many may be appended before they are counted.
     [[nodiscard]] static constexpr std::uint32_t append_max() noexcept {
@@ -75,21 +81,25 @@ class alignas(64) LaneBlocks {
         std::uint32_t count = 0;
         std::uint16_t body_bytes = 0;
         std::uint16_t property_count = 0;
+        std::uint8_t length_bytes = 0;
+
+        [[nodiscard]] bool is_like(const AlikeBlocks& other) const noexcept {
+            return body_bytes == other.body_bytes && property_count == other.property_count &&
+                   length_bytes == other.length_bytes;
+        }
     };
 
     void begin(RegularBlockWriter::Contents contents) noexcept;
-    void count(std::uint32_t added, const ObjectBits& objects, std::size_t property_count,
-               std::size_t body_bytes, bool is_neighbour) {
+    void count(std::uint32_t added, const ObjectBits& objects, const AlikeBlocks& each,
+               bool is_neighbour) {
         // The bits of a word are in order, so one that lies before others begins another word.
         if (words_.empty() || words_.back().word != objects.word ||
             static_cast<int>(std::bit_width(words_.back().bits)) > std::countr_zero(objects.bits)) {
             words_.push_back({objects.word, 0});
         }
         words_.back().bits |= objects.bits;
-        if (alike_.empty() || !is_neighbour || alike_.back().body_bytes != body_bytes ||
-            alike_.back().property_count != property_count) {
-            alike_.push_back({0, static_cast<std::uint16_t>(body_bytes),
-                              static_cast<std::uint16_t>(property_count)});
+        if (alike_.empty() || !is_neighbour || !alike_.back().is_like(each)) {
+            alike_.push_back(each);
         }
         alike_.back().count += added;
     }

@@ -113,7 +113,7 @@ struct RegularBlockWriter::BlockCursor {
     /// Requires room. Writes the head, and returns where the body goes.
     [[nodiscard]] std::byte* add(ChannelIndex channel, std::size_t body_bytes) noexcept {
         std::byte* const head = bytes + byte_count;
-        write_block_step(last_channel, channel, {head, 1});
+        write_block_step(last_channel, channel, BlockLength::None, {head, 1});
         last_channel = channel;
         byte_count += 1 + body_bytes;
         return head + 1;
@@ -138,40 +138,45 @@ inline void RegularBlockWriter::make_room(ChannelIndex channel, std::size_t body
 
 inline void RegularBlockWriter::reserve_packet() {
     bytes_.grow_to(byte_count_ + packet_header_bytes_max + room_bytes_ + block_step_bytes_max +
-                   PlainBlock::spare_bytes);
+                   block_length_bytes_max + PlainBlock::spare_bytes);
 }
 
-inline std::size_t RegularBlockWriter::body_bytes_max(ChannelIndex channel) const noexcept {
-    return PacketBuilder::block_bytes_max(room_bytes_, channel);
+inline std::size_t RegularBlockWriter::body_bytes_max(ChannelIndex channel,
+                                                      BlockLength length) const noexcept {
+    return PacketBuilder::block_bytes_max(room_bytes_, channel, length);
 }
 
 inline std::size_t RegularBlockWriter::next_body(ChannelIndex channel) const noexcept {
     return byte_count_ + block_step_bytes(last_channel_, channel);
 }
 
-inline void RegularBlockWriter::begin_block(BundleBlock& block,
-                                            ChannelIndex channel) const noexcept {
+inline void RegularBlockWriter::begin_block(BundleBlock& block, ChannelIndex channel,
+                                            std::size_t body_bytes) const noexcept {
     block.byte_offset = static_cast<std::uint32_t>(byte_count_);
     block.head_bytes = static_cast<std::uint16_t>(block_step_bytes(last_channel_, channel));
+    block.body_bytes = static_cast<std::uint16_t>(body_bytes);
+    block.set_length_bytes(block_length_bytes(block.length(), body_bytes));
 }
 
-inline void RegularBlockWriter::end_block(const BundleBlock& block, ChannelIndex channel,
-                                          std::size_t body_bytes) noexcept {
-    write_block_step(last_channel_, channel, {bytes_.data() + block.byte_offset, block.head_bytes});
-    byte_count_ += block.head_bytes + body_bytes;
+inline void RegularBlockWriter::end_block(const BundleBlock& block, ChannelIndex channel) noexcept {
+    std::byte* const head = bytes_.data() + block.byte_offset;
+    write_block_step(last_channel_, channel, block.length(), {head, block.head_bytes});
+    write_block_length(block.body_bytes, {head + block.head_bytes, block.length_bytes});
+    byte_count_ += std::size_t{block.head_bytes} + block.length_bytes + block.body_bytes;
     last_channel_ = channel;
 }
 
 inline std::byte* RegularBlockWriter::add_block(BundleBlock& block, ChannelIndex channel,
                                                 std::size_t body_bytes) {
     // Mostly it is so short that nobody needs to know how long the head would be.
-    if (body_bytes + block_step_bytes_max > room_bytes_ && body_bytes > body_bytes_max(channel)) {
+    if (body_bytes + block_step_bytes_max + block_length_bytes_max > room_bytes_ &&
+        body_bytes > body_bytes_max(channel, block.length())) {
         return nullptr;
     }
-    make_room(channel, body_bytes);
+    make_room(channel, block_length_bytes(block.length(), body_bytes) + body_bytes);
     reserve_packet();
-    begin_block(block, channel);
-    end_block(block, channel, body_bytes);
+    begin_block(block, channel, body_bytes);
+    end_block(block, channel);
     return bytes_.data() + byte_count_ - body_bytes;
 }
 
@@ -229,7 +234,6 @@ inline bool RegularBlockWriter::lay_down_plain(BundleBlock& block, ChangelistSta
         return false;
     }
     plain_.write(state, body);
-    block.body_bytes = static_cast<std::uint16_t>(plain_.byte_count());
     block.property_count = static_cast<std::uint16_t>(plain_.value_count());
     // Nobody can have sent any of it before, as it changed in this flush.
     state.shared().use_newest_in_place(state.version(), state.last_changed());
@@ -241,7 +245,7 @@ inline bool RegularBlockWriter::lay_down_plain(BundleBlock& block, ChangelistSta
 [[gnu::always_inline]] inline RegularBlockWriter::Attempt RegularBlockWriter::lay_down_block(
     ObjectIndex index, BundleBlock& block, SendContext& context) {
     ServerObject* const info = parts_.objects.at(index);
-    if (info == nullptr) {
+    if (info == nullptr || parts_.changes.added.test(index)) {
         return {};
     }
     ChangelistState& state = info->changelist_state();
@@ -251,6 +255,7 @@ inline bool RegularBlockWriter::lay_down_plain(BundleBlock& block, ChangelistSta
     }
     block.index = index;
     block.version = state.version();
+    block.is_young = parts_.changes.young.test(index);
     if (layout_facts_.needs_held_version) {
         block.needs_held_version = true;
         block.is_pivot = state.pivots().newest == block.version;
@@ -314,6 +319,7 @@ template <typename Blocks>
     if (objects == 0 || !has_bytes() || !type_counters_.empty() || !is_plain_known()) {
         return objects;
     }
+    const std::uint64_t young = parts_.changes.young.word(word);
     // Of their own: what is written might be anything else.
     const PlainBlock plain = plain_;
     if (plain.layout()->needs_held_version()) {
@@ -324,8 +330,7 @@ template <typename Blocks>
     const std::uint64_t flush = parts_.changes.flush;
     const std::uint32_t count_max = blocks.append_max();
     BlockCursor cursor = begin_alike(plain.byte_count());
-    const std::uint32_t room_count =
-        std::min(count_max, static_cast<std::uint32_t>(std::popcount(objects)));
+    const std::uint32_t room_count = std::min(count_max, count_bits(objects));
     BundleBlock* const laid_down = blocks.begin_blocks(room_count);
     std::uint32_t count = 0;
     std::uint64_t left = objects;
@@ -333,7 +338,7 @@ template <typename Blocks>
         const ObjectIndex index = BitRow::lowest_of(word, left);
         const ChannelIndex channel = channel_of(index);
         ServerObject* const info = known_objects.at(index);
-        if (info == nullptr || !cursor.has_room(channel)) {
+        if (info == nullptr || !cursor.has_room(channel) || (young & left & (~left + 1)) != 0) {
             break;
         }
         ChangelistState& state = info->changelist_state();
@@ -356,7 +361,7 @@ template <typename Blocks>
         last_channel_ = cursor.last_channel;
         const std::uint64_t value_count = std::uint64_t{count} * plain.value_count();
         blocks.count_appended(count, {static_cast<std::uint32_t>(word), objects & ~left},
-                              value_count, count * plain.byte_count());
+                              value_count, count * plain.byte_count(), 0);
         context.counters.values_encoded += value_count;
     }
     return left;
@@ -366,7 +371,8 @@ template <typename Blocks>
 void RegularBlockWriter::lay_down_words(LaneRange words, Blocks& blocks, SendContext& context) {
     BlocksAhead ahead(parts_.objects, parts_.changes.objects, words);
     for (std::size_t word = words.begin; word < words.end; ++word) {
-        std::uint64_t left = parts_.changes.objects.word(word);
+        // No client has been shown what is new, so no pair of it is regular.
+        std::uint64_t left = parts_.changes.objects.word(word) & ~parts_.changes.added.word(word);
         while ((left = lay_down_alike(word, left, blocks, ahead, context)) != 0) {
             ahead.step(plain_);
             lay_down_one(BitRow::lowest_of(word, left), blocks, context);
@@ -408,8 +414,9 @@ void RegularBlockWriter::lay_down(std::span<const ObjectIndex> order, LaneRange 
     const ChannelIndex channel = channel_of(block.index);
     reserve_packet();
     // Where it will lie at last is known when its length is: not before this.
-    const std::size_t written_at = next_body(channel);
-    BitWriter body({bytes_.data() + written_at, body_bytes_max(channel)});
+    const std::size_t written_at =
+        next_body(channel) + (block.is_young ? block_length_bytes_max : 0);
+    BitWriter body({bytes_.data() + written_at, body_bytes_max(channel, block.length())});
     ServerObject& info = *parts_.objects.at(block.index);
     count_type_of(info, type_counters_, context);
     OwedVersions position;
@@ -428,12 +435,12 @@ void RegularBlockWriter::lay_down(std::span<const ObjectIndex> order, LaneRange 
         return nullptr;
     }
     block.property_count = sent.property_count;
-    make_room(channel, body.byte_count());
+    make_room(channel, block_length_bytes(block.length(), body.byte_count()) + body.byte_count());
     reserve_packet();
-    begin_block(block, channel);
-    std::memmove(bytes_.data() + next_body(channel), bytes_.data() + written_at, body.byte_count());
-    end_block(block, channel, body.byte_count());
-    block.body_bytes = static_cast<std::uint16_t>(body.byte_count());
+    begin_block(block, channel, body.byte_count());
+    std::memmove(bytes_.data() + next_body(channel) + block.length_bytes,
+                 bytes_.data() + written_at, body.byte_count());
+    end_block(block, channel);
     return sent.findings;
 }
 
@@ -451,7 +458,8 @@ bool RegularBlockWriter::measure(BundleBlock& block, const ChangeMask& owed,
     }
     const MeasuredBlock measured = measure_block(state, position, owed, apart);
     block.body_bytes = static_cast<std::uint16_t>(measured.byte_count);
-    return measured.byte_count <= body_bytes_max(channel_of(block.index)) &&
+    block.set_length_bytes(block_length_bytes(block.length(), measured.byte_count));
+    return measured.byte_count <= body_bytes_max(channel_of(block.index), block.length()) &&
            !measured.has_left_out &&
            measured.array_steps <= measured.byte_count * array_steps_per_byte(room_bytes_);
 }

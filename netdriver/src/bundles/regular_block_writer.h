@@ -110,7 +110,8 @@ class RegularBlockWriter {
     /// Adds what `lane` found beside its blocks.
     void add_findings_of(const RegularBlockWriter& lane);
     /// Finds where blocks with bodies of one length go, of which the first has that channel: as
-    /// many of `count` as there is room for in the packet and the bundle at hand.
+    /// many of `count` as there is room for in the packet and the bundle at hand. Here and in
+    /// end_extent() the length of a block counts as part of its body.
     [[nodiscard]] BlockExtent begin_extent(ChannelIndex first, std::size_t body_bytes,
                                            std::uint32_t count);
     /// These blocks were counted in the run.
@@ -175,17 +176,19 @@ class RegularBlockWriter {
     /// There is memory for a packet more, and for what is written beyond it.
     void reserve_packet();
     /// What the body of a block may have at most.
-    [[nodiscard]] std::size_t body_bytes_max(ChannelIndex channel) const noexcept;
+    [[nodiscard]] std::size_t body_bytes_max(ChannelIndex channel,
+                                             BlockLength length) const noexcept;
     /// Where the body of the next block goes, where none is cut.
     [[nodiscard]] std::size_t next_body(ChannelIndex channel) const noexcept;
-    /// Cuts, writes the head of a block whose body is as long, and returns where the body goes.
-    /// Null, and nothing done: it is longer than a packet.
+    /// Cuts, writes the head and the length of a block whose body is as long, and returns where the
+    /// body goes. Null, and nothing done: it is longer than a packet.
     [[nodiscard]] std::byte* add_block(BundleBlock& block, ChannelIndex channel,
                                        std::size_t body_bytes);
-    /// The next block has its head and its body there.
-    void begin_block(BundleBlock& block, ChannelIndex channel) const noexcept;
-    /// Its body is there. Writes its head.
-    void end_block(const BundleBlock& block, ChannelIndex channel, std::size_t body_bytes) noexcept;
+    /// The next block has its head, its length and its body there, which has so many bytes.
+    void begin_block(BundleBlock& block, ChannelIndex channel,
+                     std::size_t body_bytes) const noexcept;
+    /// Its body is there. Writes its head and its length.
+    void end_block(const BundleBlock& block, ChannelIndex channel) noexcept;
     [[nodiscard]] BlockCursor begin_alike(std::size_t body_bytes);
 
     Parts parts_;

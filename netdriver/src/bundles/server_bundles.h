@@ -138,11 +138,12 @@ class ServerBundles {
     [[nodiscard]] std::size_t end_of(const Bundle& bundle, std::uint32_t number) const noexcept {
         return number + 1 < bundle.end ? run().blocks()[number + 1].byte_offset : bundle.bytes_end;
     }
-    /// A block of that bundle, without its head.
+    /// A block of that bundle, without its head and its length.
     [[nodiscard]] std::span<const std::byte> body_of(const Bundle& bundle,
                                                      std::uint32_t number) const noexcept {
         const BundleBlock& block = run().blocks()[number];
-        const std::size_t begin = std::size_t{block.byte_offset} + block.head_bytes;
+        const std::size_t begin =
+            std::size_t{block.byte_offset} + block.head_bytes + block.length_bytes;
         return bytes().subspan(begin, end_of(bundle, number) - begin);
     }
     /// See RegularBlockWriter::values_of().

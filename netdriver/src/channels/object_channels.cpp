@@ -10,18 +10,9 @@ namespace replayout {
 
 namespace {
 
-[[nodiscard]] BunchHeader open_header(ObjectIndex index) noexcept {
-    BunchHeader header;
-    header.channel = channel_of(index);
-    header.is_open = true;
-    return header;
-}
-
 /// What the open of an object takes of a packet.
 [[nodiscard]] std::size_t open_bytes(ObjectIndex index, const OpenPayload& payload) noexcept {
-    BunchHeader header = open_header(index);
-    header.payload_bytes = static_cast<std::uint32_t>(payload.bytes().size());
-    return bunch_header_bytes(header) + header.payload_bytes;
+    return OpenBunch::byte_count(channel_of(index), payload.bytes().size());
 }
 
 }  // namespace
@@ -32,8 +23,9 @@ ObjectChannels::ObjectChannels(const Parts& parts, MemoryResource* resource)
       frozen_roles_(Allocator<std::pair<ObjectIndex, ObjectRole>>(resource)) {}
 
 void ObjectChannels::queue_open(ObjectIndex index, const OpenPayload& payload) {
-    queue_bunch(parts_.packets.reliable(), parts_.pairs.edit(index), open_header(index),
-                parts_.packets.first_sequence(), payload.bytes(), {BunchTag::Kind::Open, index, 0});
+    queue_bunch(parts_.packets.reliable(), parts_.pairs.edit(index),
+                OpenBunch::header_of(channel_of(index)), parts_.packets.first_sequence(),
+                payload.bytes(), {BunchTag::Kind::Open, index, 0});
     ++parts_.stats.channels_opened;
 }
 
@@ -66,6 +58,7 @@ void ObjectChannels::queue_close(ObjectIndex index, std::uint16_t sequence,
                                  ChannelCloseReason reason, bool is_behind_open) {
     stop_incoming_calls(index);
     add_bunches(parts_.pairs.edit(index), 1);
+    parts_.pairs.closes(index, reason == ChannelCloseReason::Dormancy);
     parts_.packets.reliable().queue_close(channel_of(index), sequence, reason, is_behind_open);
     set_channel_state(parts_.pairs.edit(index), ChannelState::Closing);
     ++closing_count_;
@@ -100,6 +93,32 @@ void ObjectChannels::close_object(ObjectIndex index, ChannelCloseReason reason) 
     if (PairValidator* validator = parts_.pairs.validator()) {
         validator->channel_closed(index);
     }
+}
+
+bool ObjectChannels::close_plain(ObjectIndex index, ChannelCloseReason reason) {
+    ConnectionPairs& pairs = parts_.pairs;
+    if (!pairs.contains(index) || pairs.validator() != nullptr || pairs.has_extra(index) ||
+        pairs.has_deltas() || parts_.objects.is_named(index) ||
+        pairs.dormancy().is_any_noted(index) || parts_.values.keeps_any() ||
+        parts_.calls.knows_of(channel_of(index)) || parts_.incoming_calls.keeps_any() ||
+        !parts_.roles.is_idle() || !parts_.part_notices.is_empty() ||
+        parts_.packets.reliable().has_unsent()) {
+        return false;
+    }
+    pairs.ordered().erase(index);
+    SendingRepState& pair = pairs.edit_channel(index);
+    const ChannelState state = channel_state(pair);
+    if (state != ChannelState::OpenSent && state != ChannelState::Open) {
+        return true;
+    }
+    pairs.pending().clear(index);
+    pairs.closes(index, false);
+    add_bunches(pair, 1);
+    set_channel_state(pair, ChannelState::Closing);
+    parts_.packets.reliable().queue_close(channel_of(index), parts_.packets.sequence_behind_open(),
+                                          reason, false);
+    ++closing_count_;
+    return true;
 }
 
 void ObjectChannels::set_relevant(ObjectIndex index, bool is_relevant) {
@@ -245,7 +264,7 @@ bool ObjectChannels::bunch_delivered(const BunchTag& tag) {
     if (validator != nullptr && !is_early && tag.kind != BunchTag::Kind::HiddenState) {
         validator->bunch_delivered(tag);
     }
-    SendingRepState& pair = parts_.pairs.edit(tag.object_index);
+    SendingRepState& pair = parts_.pairs.edit_channel(tag.object_index);
     resolve_bunch(pair);
     if (channel_state(pair) == ChannelState::Closing) {
         if (bunch_count(pair) == 0) {
@@ -261,8 +280,23 @@ bool ObjectChannels::bunch_delivered(const BunchTag& tag) {
     return true;
 }
 
+void ObjectChannels::kept_delivered(const BunchTag& tag) {
+    const ObjectIndex index = tag.object_index;
+    if (parts_.objects.is_part(index) || parts_.pairs.validator() != nullptr) {
+        (void)bunch_delivered(tag);
+        return;
+    }
+    SendingRepState& pair = parts_.pairs.edit_channel(index);
+    resolve_bunch(pair);
+    if (channel_state(pair) != ChannelState::Closing) {
+        open_delivered(index);  // a close is sent of no other channel
+    } else if (bunch_count(pair) == 0) {
+        finish_close(index);
+    }
+}
+
 void ObjectChannels::open_delivered(ObjectIndex index) {
-    set_channel_state(parts_.pairs.edit(index), ChannelState::Open);
+    parts_.pairs.channel_opened(index);
     parts_.values.object_mapped(index);
     parts_.values.resume_values(index);  // those that arrived before it
     // Parts whose open arrived first: the client opens them only now. What it threw away of them is

@@ -19,6 +19,7 @@
 #include "closing_names.h"
 #include "connection_pairs.h"
 #include "incoming_calls.h"
+#include "object_bunch.h"
 #include "open_message.h"
 #include "packet_stream.h"
 #include "part_notice_sender.h"
@@ -60,6 +61,27 @@ class ObjectChannels {
     /// Where its outer must come first, that is opened; Done, and the object's is still closed. So
     /// it is where another object of its stable name has to go first.
     [[nodiscard]] SendOutcome open_channel(ObjectIndex index);
+    /// The open of the object is that which most clients get, and no part of the object goes with
+    /// it. Requires a channel that is closed.
+    [[nodiscard]] bool opens_as_usual(ObjectIndex index) const noexcept {
+        return parts_.objects.is_alone(index) && frozen_roles_.empty() &&
+               !parts_.pairs.dormancy().is_kept_or_frozen(index) &&
+               (parts_.objects.destroyed_part_count() == 0 ||
+                parts_.objects.destroyed_parts_of(index) == nullptr) &&
+               !is_owner(index);
+    }
+    /// The open of such an object, whose layout does not need the held version, goes out now.
+    SendingRepState& begin_shared_open(ObjectIndex index) {
+        ++parts_.stats.channels_opened;
+        SendingRepState& pair = parts_.pairs.begin_plain(index);
+        add_bunches(pair, 1);
+        return pair;
+    }
+    /// Closes an object of which nothing rare is kept, as close_object() does. False, and nothing
+    /// done: something rare may be kept. Requires that the pair is not about to leave.
+    [[nodiscard]] bool close_plain(ObjectIndex index, ChannelCloseReason reason);
+    /// An open or a close was delivered of which there is no bunch (KeptBunches).
+    void kept_delivered(const BunchTag& tag);
     /// The client is to have the object no more.
     void close_object(ObjectIndex index, ChannelCloseReason reason);
     /// The object's channel is to close: from now on the server takes no call of the client on it.
@@ -103,6 +125,10 @@ class ObjectChannels {
     [[nodiscard]] bool is_idle() const noexcept { return closing_count_ == 0; }
 
   private:
+    [[nodiscard]] bool is_owner(ObjectIndex index) const noexcept {
+        return parts_.objects.has_owner(index) &&
+               parts_.objects.at(index)->ownership().owner == parts_.peer;
+    }
     [[nodiscard]] bool has_outer_for_certain(ObjectIndex index) const noexcept;
     /// Of its stable name; 0: it has none.
     [[nodiscard]] std::uint64_t name_key_of(ObjectIndex index) const noexcept;

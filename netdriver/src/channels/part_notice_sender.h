@@ -47,6 +47,8 @@ class PartNoticeSender {
     [[nodiscard]] bool is_telling(ObjectIndex index) const noexcept {
         return notices_.contains(index);
     }
+    /// Nothing waits, and nothing is under way.
+    [[nodiscard]] bool is_empty() const noexcept { return notices_.empty(); }
     /// Nothing waits, but for objects to wake.
     [[nodiscard]] bool is_idle() const noexcept;
 

@@ -22,6 +22,8 @@ struct ServerObjects {
           changes(&memory.objects) {
         tables.add_full(live, ObjectTables::Until::GameIsDone);
         tables.add_full(changes.objects, ObjectTables::Until::GameIsDone);
+        tables.add(changes.added, ObjectTables::Until::GameIsDone);
+        tables.add(changes.recent, ObjectTables::Until::GameIsDone);
     }
 
     /// Nobody waits for the object any longer, and its clients were told. Its slot is free.

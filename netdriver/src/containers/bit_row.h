@@ -15,6 +15,19 @@
 
 namespace replayout {
 
+/// How many bits of a word are set. Where the processor has no instruction for that, as the x86-64
+/// that every compiler assumes, std::popcount() is a call.
+[[nodiscard]] constexpr std::uint32_t count_bits(std::uint64_t word) noexcept {
+#if defined(__x86_64__) && !defined(__POPCNT__)
+    word -= word >> 1 & 0x5555'5555'5555'5555u;
+    word = (word & 0x3333'3333'3333'3333u) + (word >> 2 & 0x3333'3333'3333'3333u);
+    word = (word + (word >> 4)) & 0x0F0F'0F0F'0F0F'0F0Fu;
+    return static_cast<std::uint32_t>(word * 0x0101'0101'0101'0101u >> 56);
+#else
+    return static_cast<std::uint32_t>(std::popcount(word));
+#endif
+}
+
 template <typename Index>
 class BitRowOf {
   public:

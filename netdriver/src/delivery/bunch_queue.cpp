@@ -3,6 +3,21 @@
 
 namespace replayout {
 
+void BunchQueue::insert(BunchOrder order, BunchPtr bunch) {
+    std::size_t slot = slot_of(order);
+    ++count_;
+    if (slot < slots_.count() && slots_.at(slot).order == order) {
+        REPLAYOUT_ASSERT(slots_.at(slot).bunch == nullptr);
+        slots_.at(slot).bunch = bunch.release();
+        return;
+    }
+    slots_.push_back() = Slot();
+    for (std::size_t i = slots_.count() - 1; i > slot; --i) {
+        slots_.at(i) = slots_.at(i - 1);
+    }
+    slots_.at(slot) = {order, bunch.release()};
+}
+
 OutBunch* BunchQueue::find(BunchOrder order) const noexcept {
     const std::size_t slot = slot_of(order);
     return slot < slots_.count() && slots_.at(slot).order == order ? slots_.at(slot).bunch

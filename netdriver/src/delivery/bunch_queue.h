@@ -45,6 +45,8 @@ class BunchQueue {
         (void)bunch.release();
         ++count_;
     }
+    /// Requires an order that is not here. O(count of those after it).
+    void insert(BunchOrder order, BunchPtr bunch);
     /// The bunch of the least order. The queue must not be empty.
     [[nodiscard]] const OutBunch& first() const noexcept { return *slots_.front().bunch; }
     /// Takes that bunch out. The queue must not be empty.

@@ -190,6 +190,11 @@ class CallQueue {
     /// its sequences. Returns how many never run, as far as that is known: what becomes of those
     /// under way lost() says. What the other end may have of them counts until channel_closed().
     std::uint32_t close_channel(ChannelIndex channel);
+    /// False: close_channel() would find nothing of that channel. May be true of a channel without
+    /// calls, while others have some.
+    [[nodiscard]] bool knows_of(ChannelIndex channel) const noexcept {
+        return !calls_.empty() || (!sequences_.empty() && sequences_.contains(channel));
+    }
     /// The other end knows of the close.
     void channel_closed(ChannelIndex channel);
     /// Both at once: the other end closed the channel.

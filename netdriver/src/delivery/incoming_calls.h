@@ -56,6 +56,8 @@ class IncomingCalls final : private ReliableMessageHandler {
     /// The call that take_due() gave last, and those after it, do not run now. take_due() gives it
     /// again.
     void put_off();
+    /// Parts or calls are kept until others come.
+    [[nodiscard]] bool keeps_any() const noexcept { return !account_.is_empty(); }
     /// So much was put off that nothing more should come before some of it ran.
     [[nodiscard]] bool is_full() const noexcept;
     /// Nothing that is due runs.

@@ -70,7 +70,12 @@ void ReliableReceiver::drop_parts() noexcept {
 
 CloseReason ReliableReceiver::receive(const BunchHeader& header, std::span<const std::byte> payload,
                                       ReliableMessageHandler& handler) {
-    const std::uint64_t sequence = expand_sequence(next_sequence_, header.sequence);
+    const std::uint64_t first_sequence = account_.limits().first_sequence;
+    if (header.is_open && next_sequence_ != first_sequence) {
+        return CloseReason::MalformedBunch;
+    }
+    const std::uint64_t sequence =
+        header.is_open ? first_sequence : expand_sequence(next_sequence_, header.sequence);
     if (sequence < next_sequence_) {
         return CloseReason::None;  // had it before
     }

@@ -49,9 +49,11 @@ ReliableSender::ReliableSender(std::size_t fragment_bytes, const ReliableWindow&
                                NetStats& stats, MemoryResource* resource)
     : fragment_bytes_(fragment_bytes),
       window_(window),
+      shares_{share_max(window.bunches), share_max(window.bytes)},
       stats_(stats),
       pool_(resource),
       states_{UseState(pool_, resource), UseState(pool_, resource), UseState(pool_, resource)},
+      kept_(resource),
       unsent_channels_(Allocator<std::pair<ChannelIndex, UnsentChannel>>(resource)),
       ended_(Allocator<EndedMessage>(resource)),
       waiting_closes_(resource) {}
@@ -83,28 +85,13 @@ std::uint32_t ReliableSender::queue(BunchHeader header, std::uint16_t sequence,
 
 void ReliableSender::queue_close(ChannelIndex channel, std::uint16_t sequence,
                                  ChannelCloseReason reason, bool is_behind_open) {
-    const WaitingClose close{channel, sequence, reason};
-    if (is_behind_open || !is_message_queue_full()) {
-        make_close(close);
+    if (is_behind_open) {
+        const std::array<std::byte, close_payload_bytes> payload = {static_cast<std::byte>(reason)};
+        (void)queue(close_header(channel, sequence), sequence, payload,
+                    {BunchTag::Kind::Close, slot_of(channel), 0});
     } else {
-        waiting_closes_.push_back() = close;
-    }
-}
-
-void ReliableSender::make_close(const WaitingClose& close) {
-    BunchHeader header;
-    header.channel = close.channel;
-    header.is_close = true;
-    const std::array<std::byte, close_payload_bytes> payload = {
-        static_cast<std::byte>(close.reason)};
-    (void)queue(header, close.sequence, payload,
-                {BunchTag::Kind::Close, slot_of(close.channel), 0});
-}
-
-void ReliableSender::make_waiting_closes() {
-    while (waiting_closes_.count() > 0 && !is_message_queue_full()) {
-        make_close(waiting_closes_.front());
-        waiting_closes_.pop_front();
+        waiting_closes_.push_back() = {channel, sequence, reason};
+        ++bunch_count_;
     }
 }
 
@@ -147,11 +134,11 @@ void ReliableSender::trim() {
     for (UseState& each : states_) {
         trim_all(each.unsent, each.sent);
     }
-    waiting_closes_.trim();
+    trim_all(waiting_closes_, kept_);
 }
 
 WindowPosition ReliableSender::window_begin() const noexcept {
-    WindowPosition begin = sent_;
+    WindowPosition begin = kept_.is_empty() ? sent_ : kept_.first().begin;
     for (const UseState& each : states_) {
         if (!each.sent.is_empty()) {
             lower(begin, each.sent.first().begin);
@@ -165,8 +152,12 @@ WindowPosition ReliableSender::window_begin() const noexcept {
     return begin;
 }
 
-bool ReliableSender::has_window_for(PacketUse use, std::uint64_t message_bytes) const noexcept {
-    if (has_window_from(known_begin_, use, message_bytes)) {
+bool ReliableSender::has_window_beyond_usual(PacketUse use,
+                                             std::uint64_t message_bytes) const noexcept {
+    // Once all values have arrived, what is known begins after them, as has_usual_room() wants it.
+    const bool is_known =
+        sent_.values == known_begin_.values || !state_of(PacketUse::Values).sent.is_empty();
+    if (is_known && has_window_from(known_begin_, use, message_bytes)) {
         return true;
     }
     known_begin_ = window_begin();
@@ -182,12 +173,10 @@ bool ReliableSender::has_window_from(const WindowPosition& begin, PacketUse use,
     const ReliableAmount others = difference(sent_.others, begin.others);
     const ReliableAmount& own = use == PacketUse::Values ? values : others;
     // Of the bunches that were sent the first does not wait, it is what the others wait for.
-    if (values.bunches + others.bunches > window_.bunches ||
-        own.bunches > share_max(window_.bunches)) {
+    if (values.bunches + others.bunches > window_.bunches || own.bunches > shares_.bunches) {
         return false;
     }
-    const bool is_within_share =
-        own.bytes == 0 || own.bytes + message_bytes <= share_max(window_.bytes);
+    const bool is_within_share = own.bytes == 0 || own.bytes + message_bytes <= shares_.bytes;
     return message_bytes == 0 ||
            (values.bytes + others.bytes + message_bytes <= window_.bytes && is_within_share);
 }
@@ -241,10 +230,59 @@ SentBunch ReliableSender::sent(PacketUse use) {
     bunch.was_sent = true;
     const BunchOrder order{++sent_count_};
     from.sent.push_back(order, std::move(taken));
-    if (use == PacketUse::Messages) {
-        make_waiting_closes();
-    }
     return {use, order};
+}
+
+void ReliableSender::send_open(ObjectIndex index, OpenBunch& bunch, Version block_version) {
+    REPLAYOUT_ASSERT(has_room_for(PacketUse::Objects, bunch.payload().size()));
+    send_kept(kept_.add_open(index, bunch, block_version), bunch.payload().size());
+    ++bunch_count_;
+}
+
+void ReliableSender::send_close() {
+    const WaitingClose& close = waiting_closes_.front();
+    send_kept(kept_.add_close(slot_of(close.channel), close.sequence, close.reason),
+              close_payload_bytes);
+    waiting_closes_.pop_front();
+}
+
+ResolvedBunch ReliableSender::kept_delivered() noexcept {
+    const ResolvedBunch resolved{kept_.first().tag(), kept_.first().block_version};
+    kept_.pop_front();
+    --bunch_count_;
+    if (!ended_.empty() && resolved.tag.kind == BunchTag::Kind::Close) {
+        forget_ended(channel_of(resolved.tag.object_index));
+    }
+    return resolved;
+}
+
+ResolvedBunch ReliableSender::kept_lost() {
+    const KeptBunch& kept = kept_.first();
+    const BunchTag tag = kept.tag();
+    const ResolvedBunch resolved{tag, kept.block_version};
+    const ChannelIndex channel = channel_of(tag.object_index);
+    const std::array<std::byte, close_payload_bytes> reason = {
+        static_cast<std::byte>(kept.close_reason)};
+    const bool is_open = kept.open != nullptr;
+    const std::span<const std::byte> payload = is_open ? kept.open->payload() : reason;
+    BunchHeader header =
+        is_open ? OpenBunch::header_of(channel) : close_header(channel, kept.close_sequence);
+    header.payload_bytes = static_cast<std::uint32_t>(payload.size());
+    BunchPool::BunchPtr bunch = pool_.make(header, tag, payload, payload.size());
+    bunch->begin = kept.begin;
+    bunch->was_sent = true;
+    UseState& to = state_of(use_of(tag.kind));
+    to.lose(kept.order, *bunch);
+    to.sent.insert(kept.order, std::move(bunch));
+    kept_.pop_front();
+    return resolved;
+}
+
+void ReliableSender::forget_ended(ChannelIndex channel) noexcept {
+    const auto is_of_channel = [channel](const EndedMessage& message) {
+        return message.channel == channel;
+    };
+    ended_.erase(std::remove_if(ended_.begin(), ended_.end(), is_of_channel), ended_.end());
 }
 
 void ReliableSender::unsend(SentBunch name, bool was_sent) noexcept {
@@ -290,10 +328,7 @@ bool ReliableSender::delivered(SentBunch name, BunchTag& tag) {
     }
     tag = bunch->tag;
     if (tag.kind == BunchTag::Kind::Close) {
-        const auto is_of_channel = [&](const EndedMessage& message) {
-            return message.channel == bunch->header.channel;
-        };
-        ended_.erase(std::remove_if(ended_.begin(), ended_.end(), is_of_channel), ended_.end());
+        forget_ended(bunch->header.channel);
     }
     --bunch_count_;
     return true;
@@ -330,7 +365,6 @@ std::uint32_t ReliableSender::abandon_unsent(ChannelIndex channel) {
         strip_parts(from, channel, rest_begin, begun_count);
         ended_.push_back({channel, std::uint64_t{begun_count} * fragment_bytes_});
     }
-    make_waiting_closes();
     return dropped_count;
 }
 
@@ -384,9 +418,12 @@ void ReliableSender::strip_parts(UseState& from, ChannelIndex channel, std::uint
 }
 
 void ReliableSender::keep_control_only() {
+    bunch_count_ -= kept_.count() + waiting_closes_.count();
+    kept_.clear();
     // What is dropped leaves gaps in the window, and what is left is a message or two.
     window_.bunches = std::numeric_limits<std::uint64_t>::max();
     window_.bytes = std::numeric_limits<std::uint64_t>::max();
+    shares_ = {share_max(window_.bunches), share_max(window_.bytes)};
     for (UseState& each : states_) {
         for (BunchQueue* bunches : {&each.unsent, &each.sent}) {
             bunch_count_ -= bunches->erase_if([&](const OutBunch& bunch) {
@@ -412,6 +449,7 @@ void ReliableSender::keep_control_only() {
 }
 
 void ReliableSender::resend_all() {
+    REPLAYOUT_ASSERT(kept_.is_empty());  // a client has none, and no server begins anew
     for (UseState& each : states_) {
         each.lost_count = each.sent.count();
         each.sent.for_each([](OutBunch& bunch) { bunch.is_lost = true; });

@@ -7,8 +7,12 @@
 // They wait in three queues, one for each share of a connection: opens, messages, values. A queue
 // keeps its order and overtakes the others, so no open waits for a flood of values. What is unsent
 // of a channel stands in one queue, so the order within a channel is kept as well: a close behind a
-// value of its object waits with the values. Closes that find the queue of messages full wait
-// apart, because a game may remove thousands of objects at once.
+// value of its object waits with the values. A close of which nothing is unsent before it waits
+// apart, in 8 bytes, because a game may remove thousands of objects at once. It takes turns with
+// the messages.
+//
+// Such a close, and an open that was laid down once for all clients, are no bunches of their own as
+// long as their packets are not lost (KeptBunches).
 //
 // What the other end keeps waiting is bounded, so a sender stays within a window. It begins with
 // the first bunch, and with the first message, that is not delivered whole, in the order in which
@@ -30,6 +34,8 @@
 
 #include "bunch_pool.h"
 #include "bunch_queue.h"
+#include "close_bunch.h"
+#include "kept_bunches.h"
 #include "out_bunch.h"
 #include "ring_queue.h"
 
@@ -53,8 +59,13 @@ struct ReliableWindow {
     std::uint64_t bytes = 0;  ///< at least those of the largest message
 };
 
-/// Bytes of the payload of a close: its reason.
-inline constexpr std::size_t close_payload_bytes = 1;
+/// The close of a channel that is no bunch yet.
+struct WaitingClose {
+    ChannelIndex channel;
+    std::uint16_t sequence = 0;
+    ChannelCloseReason reason = ChannelCloseReason::Destroyed;
+};
+static_assert(sizeof(WaitingClose) == 8);
 
 class ReliableSender {
   public:
@@ -67,11 +78,9 @@ class ReliableSender {
     std::uint32_t queue(BunchHeader header, std::uint16_t sequence,
                         std::span<const std::byte> payload, BunchTag tag);
 
-    /// Queues the close of an object's channel. `sequence` is that of the channel's last bunch. A
-    /// game may remove all its objects in one tick, so closes become bunches a few at a time, in
-    /// their order. A close that is no bunch yet takes 8 bytes. The caller first abandons what is
-    /// unsent of the channel (abandon_unsent()). Only an open may be unsent, and then
-    /// `is_behind_open` is true.
+    /// Queues the close of an object's channel. `sequence` is that of the channel's last bunch. The
+    /// caller first abandons what is unsent of the channel (abandon_unsent()). Only an open may be
+    /// unsent, and then `is_behind_open` is true.
     void queue_close(ChannelIndex channel, std::uint16_t sequence, ChannelCloseReason reason,
                      bool is_behind_open);
 
@@ -85,17 +94,45 @@ class ReliableSender {
     /// The same of one that is queued behind others that are not sent.
     [[nodiscard]] bool has_room_behind_unsent(PacketUse use,
                                               std::size_t payload_bytes) const noexcept;
-    /// Bunches of that queue that are to go out, without closes that wait.
+    /// Bunches of that queue that are to go out, without closes that wait apart.
     [[nodiscard]] std::uint32_t waiting_count(PacketUse use) const noexcept {
         return static_cast<std::uint32_t>(state_of(use).lost_count + state_of(use).unsent.count());
     }
     /// Nothing waits, and nothing is under way.
     [[nodiscard]] bool is_idle() const noexcept { return bunch_count_ == 0; }
+    /// Some channel has a bunch that never went out, but for closes that wait apart.
+    [[nodiscard]] bool has_unsent() const noexcept {
+        return unsent_channels_.size() > sent_channel_count_;
+    }
     /// Requires may_send().
     [[nodiscard]] const OutBunch& next(PacketUse use) const noexcept;
 
     /// The next bunch of that queue has gone out.
     SentBunch sent(PacketUse use);
+    /// The open of that object goes out now, with a first block of that version; 0: without one.
+    /// Requires has_room_for(). Holds the bunch.
+    void send_open(ObjectIndex index, OpenBunch& bunch, Version block_version);
+    /// A first block of the object is under way that went out so.
+    [[nodiscard]] bool has_first_block_of(ObjectIndex index) const noexcept {
+        return kept_.has_block_of(index);
+    }
+    /// A close waits apart.
+    [[nodiscard]] bool has_waiting_closes() const noexcept { return waiting_closes_.count() > 0; }
+    /// A close waits apart, and the first one is within the window.
+    [[nodiscard]] bool may_send_close() const noexcept {
+        return has_waiting_closes() && has_window_for(PacketUse::Messages, close_payload_bytes);
+    }
+    /// The first close that waits apart. There must be one.
+    [[nodiscard]] const WaitingClose& next_close() const noexcept {
+        return waiting_closes_.front();
+    }
+    /// That close goes out now.
+    void send_close();
+    /// The first of the bunches that went out by send_open() and send_close() and are under way was
+    /// delivered.
+    ResolvedBunch kept_delivered() noexcept;
+    /// The same of a lost one: it waits to go out again.
+    ResolvedBunch kept_lost();
     /// The bunch did not leave after all: it waits as if it was lost. `was_sent`: as of before
     /// sent().
     void unsend(SentBunch name, bool was_sent) noexcept;
@@ -157,14 +194,6 @@ class ReliableSender {
         std::uint32_t bunch_count = 0;
     };
 
-    /// The close of a channel that is not a bunch yet.
-    struct WaitingClose {
-        ChannelIndex channel;
-        std::uint16_t sequence = 0;
-        ChannelCloseReason reason = ChannelCloseReason::Destroyed;
-    };
-    static_assert(sizeof(WaitingClose) == 8);
-
     /// A message that a close ended: its parts wait at the other end until that has arrived.
     struct EndedMessage {
         ChannelIndex channel;
@@ -181,14 +210,15 @@ class ReliableSender {
     /// `use`, or the one in which others of the channel do.
     [[nodiscard]] UseState& count_in(ChannelIndex channel, PacketUse use, std::uint32_t count);
     void count_out(ChannelIndex channel);
-    /// A further close waits. BunchPool reuses the memory of as many bunches.
-    [[nodiscard]] bool is_message_queue_full() const noexcept {
-        constexpr std::size_t enough = 64;
-        return state_of(PacketUse::Messages).unsent.count() >= enough;
+    /// The other end has nothing left of messages that a close of that channel ended.
+    void forget_ended(ChannelIndex channel) noexcept;
+    /// One more bunch goes out and is kept; `bytes`: of its payload.
+    void send_kept(KeptBunch& bunch, std::size_t bytes) noexcept {
+        bunch.order = BunchOrder{++sent_count_};
+        bunch.begin = sent_;
+        ++sent_.others.bunches;
+        sent_.others.bytes += bytes;
     }
-    void make_close(const WaitingClose& close);
-    /// Makes bunches of closes that wait, while the queue of messages is short.
-    void make_waiting_closes();
     /// Calls `visit(bunch, whether it is in flight)` for the parts of a value under way.
     template <typename Visitor>
     void for_each_part(const BunchTag& value, Visitor visit);
@@ -203,13 +233,25 @@ class ReliableSender {
     [[nodiscard]] WindowPosition window_begin() const noexcept;
     /// Whether the window has room for one bunch more, and for a message of so many bytes; 0 when
     /// that is counted already.
-    [[nodiscard]] bool has_window_for(PacketUse use, std::uint64_t message_bytes) const noexcept;
+    [[nodiscard]] bool has_window_for(PacketUse use, std::uint64_t message_bytes) const noexcept {
+        return (use != PacketUse::Values && has_usual_room(message_bytes)) ||
+               has_window_beyond_usual(use, message_bytes);
+    }
+    /// No value is under way, and what there is leaves room: so it is most often.
+    [[nodiscard]] bool has_usual_room(std::uint64_t message_bytes) const noexcept {
+        return sent_.values == known_begin_.values && ended_.empty() &&
+               sent_.others.bunches - known_begin_.others.bunches <= shares_.bunches &&
+               sent_.others.bytes - known_begin_.others.bytes + message_bytes <= shares_.bytes;
+    }
+    [[nodiscard]] bool has_window_beyond_usual(PacketUse use,
+                                               std::uint64_t message_bytes) const noexcept;
     /// The same if it began there.
     [[nodiscard]] bool has_window_from(const WindowPosition& begin, PacketUse use,
                                        std::uint64_t message_bytes) const noexcept;
 
     std::size_t fragment_bytes_;
     ReliableWindow window_;
+    ReliableWindow shares_;  // of it, what values may take at most, and all others
     NetStats& stats_;
     std::uint64_t queued_count_ = 0;
     std::uint64_t sent_count_ = 0;
@@ -219,11 +261,11 @@ class ReliableSender {
     std::size_t bunch_count_ = 0;  // in all queues
     BunchPool pool_;
     std::array<UseState, share_count> states_;
+    KeptBunches kept_;
     FlatMap<ChannelIndex, UnsentChannel> unsent_channels_;
     std::size_t most_channels_ = 0;       // since trim()
     std::size_t sent_channel_count_ = 0;  // of these, with nothing that is unsent any more
     Vector<EndedMessage> ended_;          // few
-    // While closes wait, the queue of messages is full, so a new close never overtakes them.
     RingQueue<WaitingClose> waiting_closes_;
 };
 

@@ -12,10 +12,11 @@ namespace replayout {
 namespace {
 
 [[nodiscard]] bool has_waiting_bunches(const ReliableSender& reliable) noexcept {
-    return !reliable.is_idle() && reliable.waiting_count(PacketUse::Objects) +
-                                          reliable.waiting_count(PacketUse::Messages) +
-                                          reliable.waiting_count(PacketUse::Values) >
-                                      0;
+    return !reliable.is_idle() &&
+           (reliable.has_waiting_closes() || reliable.waiting_count(PacketUse::Objects) +
+                                                     reliable.waiting_count(PacketUse::Messages) +
+                                                     reliable.waiting_count(PacketUse::Values) >
+                                                 0);
 }
 
 /// Returns the FateCost of the bundles `begin` <= i < `end`, at most.
@@ -148,6 +149,14 @@ void PacketStream::write_bunch(PacketUse use) {
     note_bunch(open.name);
 }
 
+void PacketStream::write_shared_open(ObjectIndex index, OpenBunch& bunch, Version block_version) {
+    begin_packet(PacketUse::Objects);
+    builder_.add_bunch_bytes(bunch.bytes());
+    reliable_.send_open(index, bunch, block_version);
+    sent_.add_kept(block_version > 0);
+    ++stats_.bunches_sent;
+}
+
 void PacketStream::note_bunch(const SentBunch& name) {
     ++stats_.bunches_sent;
     sent_.add_bunch(name);
@@ -203,13 +212,46 @@ std::optional<ObjectIndex> PacketStream::write_lost_open() {
 
 bool PacketStream::write_bunches(PacketUse use) {
     while (reliable_.may_send(use)) {
-        const OutBunch& bunch = reliable_.next(use);
-        if (!make_room_for_bunch(use, bunch_header_bytes(bunch.header) + bunch.payload.size())) {
+        if (!write_next(use)) {
             return false;
         }
-        write_bunch(use);
     }
     return true;
+}
+
+bool PacketStream::write_next(PacketUse use) {
+    const OutBunch& bunch = reliable_.next(use);
+    if (!make_room_for_bunch(use, bunch_header_bytes(bunch.header) + bunch.payload.size())) {
+        return false;
+    }
+    write_bunch(use);
+    return true;
+}
+
+bool PacketStream::write_close() {
+    const WaitingClose& close = reliable_.next_close();
+    const CloseBunch bunch(close.channel, close.sequence, close.reason);
+    if (!make_room_for_bunch(PacketUse::Messages, bunch.bytes().size())) {
+        return false;
+    }
+    begin_packet(PacketUse::Messages);
+    builder_.add_bunch_bytes(bunch.bytes());
+    reliable_.send_close();
+    sent_.add_kept(false);
+    ++stats_.bunches_sent;
+    return true;
+}
+
+void PacketStream::write_messages_and_closes() {
+    while (reliable_.may_send_close()) {
+        if (reliable_.may_send(PacketUse::Messages) && !write_next(PacketUse::Messages)) {
+            return;
+        }
+        if (!write_close()) {
+            return;
+        }
+    }
+    (void)write_bunches(PacketUse::Messages);
 }
 
 bool PacketStream::write_call(const CallPart& part) {
@@ -248,7 +290,7 @@ bool PacketStream::write_messages() {
         return true;  // in most flushes
     }
     bandwidth_.refresh_wanted();
-    (void)write_bunches(PacketUse::Messages);
+    write_messages_and_closes();
     return !has_lost_opens();
 }
 

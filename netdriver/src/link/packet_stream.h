@@ -136,6 +136,10 @@ class PacketStream final {
     [[nodiscard]] bool write_first_bunches(bool do_values_wait);
     /// Writes the open that was just queued. Requires room for it, and that no open waits.
     void write_open() { write_bunch(PacketUse::Objects); }
+    /// Writes an open that was laid down for all clients. A first block of that version follows; 0:
+    /// none does. Requires room for it in a packet that is open or may begin, in the window of
+    /// bunches, and that no open waits.
+    void write_shared_open(ObjectIndex index, OpenBunch& bunch, Version block_version);
     /// Returns whether an open waits to go out again, alone or with others: nothing else of objects
     /// may go out before it.
     [[nodiscard]] bool has_lost_opens() const noexcept {
@@ -187,7 +191,13 @@ class PacketStream final {
     [[nodiscard]] bool write_messages();
     /// Writes the bunches of a queue, into the open packet and the next. False: no packet is left.
     [[nodiscard]] bool write_bunches(PacketUse use);
+    /// Writes the next bunch of a queue, which may be sent. False: no packet is left.
+    [[nodiscard]] bool write_next(PacketUse use);
     void write_bunch(PacketUse use);
+    /// Writes the first close that waits apart, which may be sent. False: no packet is left.
+    [[nodiscard]] bool write_close();
+    /// Writes both by turns, so that neither has to wait for all of the other.
+    void write_messages_and_closes();
     /// Writes an open that was just taken out of a packet.
     void write_taken_out(const SentBunch& name);
     /// That bunch is in the open packet.

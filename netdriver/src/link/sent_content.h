@@ -17,6 +17,11 @@ namespace replayout {
 /// belongs to cannot have moved to another object meanwhile: a channel is used again only when its
 /// close was delivered, and by then everything sent before is resolved.
 struct SentRecord {
+    /// That of the first block of an object, with all that there is up to a version.
+    [[nodiscard]] static SentRecord of_first_block(ObjectIndex index, Version version) noexcept {
+        return {index, true, false, false, LostPart{{0, version}, RepRange()}};
+    }
+
     ObjectIndex object_index{};
     bool is_initial = false;        ///< with what is sent only at first
     bool is_more = false;           ///< of the block of the record before
@@ -37,6 +42,9 @@ class SentContentHandler {
     virtual void bundles_delivered(const SentBundles& bundles, std::uint32_t count) = 0;
     virtual void bundle_lost(const SentBundle& bundle) = 0;
     virtual void bunch_delivered(const BunchTag& tag) = 0;
+    /// An open or a close that went out by ReliableSender::send_open() or send_close(), and the
+    /// first block that went with the open.
+    virtual void kept_delivered(const ResolvedBunch& bunch) { bunch_delivered(bunch.tag); }
     /// An open went lost; it will be sent again.
     virtual void bunch_lost(const BunchTag& tag) = 0;
     /// A reliable call, or a part of one; who sent it keeps it, and sends it again.

@@ -83,6 +83,9 @@ bool SentPackets::is_unanswered_since(NetTime time) const noexcept {
 }
 
 bool SentPackets::has_initial(ObjectIndex object_index) const noexcept {
+    if (parts_.reliable.has_first_block_of(object_index)) {
+        return true;
+    }
     for (std::size_t i = 0; i < sent_records_.count(); ++i) {
         if (sent_records_.at(i).object_index == object_index && sent_records_.at(i).is_initial) {
             return true;
@@ -178,6 +181,7 @@ void SentPackets::packet_delivered(std::uint64_t sequence) {
         sent_bunches_.pop_front();
     }
     window_.fate_cost().take(packet.bunch_count * FateCost::bunch);
+    kept_delivered(packet.kept_count);
     // In the order in which they were written.
     records_delivered(packet.first_record_count);
     bundles_delivered(packet.bundle_count);
@@ -187,6 +191,27 @@ void SentPackets::packet_delivered(std::uint64_t sequence) {
         sent_calls_.pop_front();
     }
     window_.fate_cost().take(packet.call_count * FateCost::call);
+}
+
+void SentPackets::kept_delivered(std::uint32_t count) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const ResolvedBunch bunch = parts_.reliable.kept_delivered();
+        handler_->kept_delivered(bunch);
+        window_.fate_cost().take(cost_of_kept(bunch.block_version > 0));
+    }
+}
+
+void SentPackets::kept_lost(std::uint32_t count) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const ResolvedBunch bunch = parts_.reliable.kept_lost();
+        handler_->bunch_lost(bunch.tag);
+        window_.fate_cost().take(cost_of_kept(bunch.block_version > 0));
+        if (bunch.block_version > 0) {
+            ++parts_.stats.records_lost;
+            handler_->record_lost(
+                SentRecord::of_first_block(bunch.tag.object_index, bunch.block_version));
+        }
+    }
 }
 
 void SentPackets::packet_lost(std::uint64_t sequence) {
@@ -205,6 +230,7 @@ void SentPackets::packet_lost(std::uint64_t sequence) {
         sent_bunches_.pop_front();
     }
     window_.fate_cost().take(packet.bunch_count * FateCost::bunch);
+    kept_lost(packet.kept_count);
     records_lost(packet.first_record_count);
     const bool is_of_burst = packet.burst_count > 0 && packet.bundle_count > 0;
     const std::uint32_t bundles = is_of_burst ? bundles_of_burst(1) : packet.bundle_count;
@@ -285,6 +311,7 @@ void SentPackets::drop_content() noexcept {
         packet.first_record_count = 0;
         packet.bundle_count = 0;
         packet.call_count = 0;
+        packet.kept_count = 0;
     }
     drop_bundles();
     sent_records_.clear();

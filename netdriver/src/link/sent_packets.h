@@ -83,6 +83,12 @@ class SentPackets final : private PacketNotifyHandler {
         window_.fate_cost().add(FateCost::bunch);
         sent_bunches_.push_back() = name;
     }
+    /// Remembers an open or a close that went out by ReliableSender::send_open() or send_close().
+    void add_kept(bool has_block) noexcept {
+        ++open_packet_.kept_count;
+        window_.fate_cost().add(cost_of_kept(has_block));
+        parts_.stats.records_sent += has_block ? 1u : 0u;
+    }
     /// Remembers a reliable call, or a part of one.
     void add_call(const SentCall& name) {
         sent_calls_.push_back() = name;
@@ -168,6 +174,7 @@ class SentPackets final : private PacketNotifyHandler {
         std::uint16_t first_record_count = 0;  // of these, before the bundles
         std::uint16_t bundle_count = 0;
         std::uint16_t call_count = 0;  // reliable ones
+        std::uint16_t kept_count = 0;  // of add_kept()
         // This packet and those that follow it are packets of a burst, and nothing else; known of
         // the first of them that is not resolved. 0: it was put together by itself.
         std::uint16_t burst_count = 0;
@@ -176,7 +183,7 @@ class SentPackets final : private PacketNotifyHandler {
         NetTime sent;
 
         [[nodiscard]] bool has_only_bundles() const noexcept {
-            return bunch_count == 0 && record_count == 0 && call_count == 0;
+            return bunch_count == 0 && record_count == 0 && call_count == 0 && kept_count == 0;
         }
         [[nodiscard]] bool is_empty() const noexcept {
             return has_only_bundles() && bundle_count == 0;
@@ -184,6 +191,11 @@ class SentPackets final : private PacketNotifyHandler {
     };
     static_assert(sizeof(SentPacket) <= 24, "packets of one tick lie in few lines of memory");
 
+    [[nodiscard]] static constexpr std::uint32_t cost_of_kept(bool has_block) noexcept {
+        return FateCost::bunch + (has_block ? FateCost::own_block : 0);
+    }
+    void kept_delivered(std::uint32_t count);
+    void kept_lost(std::uint32_t count);
     void packet_delivered(std::uint64_t sequence) override;
     void packets_delivered(std::uint64_t first, std::uint64_t last) override;
     void packet_lost(std::uint64_t sequence) override;

@@ -95,7 +95,7 @@ NetObjectId ObjectLives::add(const RepLayout& layout, ObjectHandle object, NetOb
     objects_.at(slot_of(id))->set_location(parameters.location);
     parts_.objects.tables.grow(objects_.slot_count());
     parts_.objects.live.set(slot_of(id));
-    parts_.objects.changes.objects.set(slot_of(id));
+    parts_.objects.changes.add(slot_of(id));
     parts_.values.begin(slot_of(id), layout);
     parts_.compare.begin(slot_of(id));
     if (!is_part) {

@@ -87,7 +87,10 @@ void ObjectStore::set_ownership(ObjectIndex index, const ObjectOwnership& owners
 
 void ObjectStore::set_spawn_record(ObjectIndex index, ArchetypeId archetype, NetGUID outer,
                                    const SpawnParameters& parameters) {
-    encode_spawn_record(archetype, outer, parameters, at(index)->spawn_record_);
+    ServerObject& info = *at(index);
+    encode_spawn_record(archetype, outer, parameters, info.spawn_record_);
+    const OpenPayload open(info.guid(), info.layout_number(), ObjectRole(), &info.spawn_record_);
+    info.open_bunch_.reset(OpenBunch::make(channel_of(index), open.bytes(), resource_));
     set_trait(index, name_trait, !parameters.stable_name.empty());
 }
 

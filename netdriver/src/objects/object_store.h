@@ -15,10 +15,12 @@
 #include "destroyed_names.h"
 #include "object_index.h"
 #include "object_locks.h"
+#include "open_bunch.h"
 #include "open_message.h"
 #include "send_band.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 
@@ -80,6 +82,9 @@ class alignas(64) ServerObject {
     }
     /// What each open of it says.
     [[nodiscard]] const SpawnRecord& spawn_record() const noexcept { return spawn_record_; }
+    /// Its open as clients get it of which none of these is true: it is the owner, it kept the
+    /// object while that was hidden or dormant. Null: it has no spawn record yet.
+    [[nodiscard]] OpenBunch* open_bunch() const noexcept { return open_bunch_.get(); }
     [[nodiscard]] const ObjectOwnership& ownership() const noexcept { return ownership_; }
     [[nodiscard]] NetDormancy dormancy() const noexcept { return dormancy_; }
     void set_dormancy(NetDormancy dormancy) noexcept { dormancy_ = dormancy; }
@@ -125,6 +130,10 @@ class alignas(64) ServerObject {
   private:
     friend class ObjectStore;  // what has a trait is set there
 
+    struct ReleaseBunch {
+        void operator()(OpenBunch* bunch) const noexcept { bunch->release(); }
+    };
+
     // First what is asked for in each flush in which it changes, together with the front of its
     // state.
     ObjectHandle object_;
@@ -137,6 +146,7 @@ class alignas(64) ServerObject {
     bool is_removed_ = false;
     ChangelistState changelist_state_;
     SpawnRecord spawn_record_;
+    std::unique_ptr<OpenBunch, ReleaseBunch> open_bunch_;
     NetGUID guid_;
     ObjectOwnership ownership_;
     std::optional<Vector3> location_;
@@ -208,6 +218,10 @@ class ObjectStore {
     /// It has a stable name.
     [[nodiscard]] bool is_named(ObjectIndex index) const noexcept {
         return (traits_[index] & name_trait) != 0;
+    }
+    /// It is no part, has no parts, and no stable name.
+    [[nodiscard]] bool is_alone(ObjectIndex index) const noexcept {
+        return (traits_[index] & (part_trait | whole_trait | name_trait)) == 0;
     }
     [[nodiscard]] bool has_owner(ObjectIndex index) const noexcept {
         return (traits_[index] & owner_trait) != 0;

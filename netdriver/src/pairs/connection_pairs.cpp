@@ -20,6 +20,8 @@ ConnectionPairs::ConnectionPairs(const ObjectStore& objects, const FlushChanges&
       pending_(resource_),
       ordered_(resource_),
       tracked_(resource_),
+      opening_(resource_),
+      closing_(resource_),
       extras_(resource_),
       deltas_(Allocator<std::pair<ObjectIndex, DeltaStates>>(resource_)),
       dormancy_(resource_) {}
@@ -33,6 +35,8 @@ void ConnectionPairs::grow() {
         grow_table(pairs_, objects_.slot_count(), SendingRepState());
         pending_.grow(objects_.slot_count());
         regular_.grow(objects_.slot_count());
+        opening_.grow(objects_.slot_count());
+        closing_.grow(objects_.slot_count());
         dormancy_.resting_words.grow(static_cast<std::uint32_t>(regular_.row().word_count()));
     }
 }
@@ -75,7 +79,7 @@ void ConnectionPairs::erase_extra(ObjectIndex index) noexcept {
 
 void ConnectionPairs::mark_changed() {
     grow();
-    if (regular_.count() == objects_.object_count()) {
+    if (regular_.count() == objects_.object_count() && !has_opening()) {
         // Most often, of who sees everything.
         regular_.note_changed(changes_.has_any(), true);
         return;
@@ -85,6 +89,11 @@ void ConnectionPairs::mark_changed() {
     std::size_t visited = 0;
     for_each_stirring_word(changes_, [&](std::uint32_t word) {
         const std::uint64_t changed = changes_.objects.word(word);
+        if (const std::uint64_t late = changed & opening_.word(word) & regular_.row().word(word) &
+                                       ~changes_.young.word(word);
+            late != 0) {
+            leave_late(word, late);
+        }
         const std::uint64_t left = changed & ~regular_.row().word(word);
         regular |= changed ^ left;
         ++visited;
@@ -94,16 +103,19 @@ void ConnectionPairs::mark_changed() {
         others |= left;
         const std::uint64_t resting =
             dormancy_.dormant.word(word) | dormancy_.irrelevant.word(word);
-        if ((left & ~resting) != 0) {
-            pending().merge_word(word, left & ~resting);
-            BitRow::for_each_in_word(word, left & ~resting,
-                                     [this](ObjectIndex index) { prefetch(index); });
+        if (const std::uint64_t owed = left & ~resting & ~closing_.word(word); owed != 0) {
+            pending().merge_word(word, owed);
+            BitRow::for_each_in_word(word, owed, [this](ObjectIndex index) { prefetch(index); });
         } else if (~resting == 0) {
             dormancy_.resting_words.insert(word);
         }
     });
     REPLAYOUT_ASSERT(visited == changes_.words.size() || do_resting_words_rest());
     regular_.note_changed(regular != 0, others == 0 && visited == changes_.words.size());
+}
+
+void ConnectionPairs::leave_late(std::size_t word, std::uint64_t objects) noexcept {
+    BitRow::for_each_in_word(word, objects, [this](ObjectIndex index) { leave_regular(index); });
 }
 
 bool ConnectionPairs::do_resting_words_rest() const noexcept {
@@ -123,6 +135,8 @@ SendingRepState& ConnectionPairs::reset(ObjectIndex index) noexcept {
         regular_.remove(index);
     }
     ordered_.erase(index);
+    stop_opening(index);
+    closing_.clear(index);
     pairs_[index] = SendingRepState();
     return pairs_[index];
 }
@@ -130,7 +144,10 @@ SendingRepState& ConnectionPairs::reset(ObjectIndex index) noexcept {
 bool ConnectionPairs::may_be_regular(ObjectIndex index) const {
     const SendingRepState& pair = pairs_[index];
     const ServerObject* const info = objects_.at(index);
-    if (info == nullptr || channel_state(pair) != ChannelState::Open || is_initial(pair) ||
+    const ChannelState channel = channel_state(pair);
+    const bool is_opening = channel == ChannelState::OpenSent && has_opening() &&
+                            opening_.test(index) && changes_.recent.contains(index);
+    if (info == nullptr || (channel != ChannelState::Open && !is_opening) || is_initial(pair) ||
         pending_.test(index)) {
         return false;  // also a pair whose object is gone
     }
@@ -338,6 +355,10 @@ void ConnectionPairs::begin(ObjectIndex index) {
     SendingRepState& pair = reset(index);
     set_channel_state(pair, ChannelState::OpenSent);
     set_initial(pair, true);
+    if (changes_.recent.contains(index) && !objects_.is_part(index)) {
+        opening_.set(index);
+        ++opening_count_;
+    }
     const ChangelistState& state = objects_.at(index)->changelist_state();
     if (objects_.is_named(index)) {
         // The client may have been told of it before: it kept it as it then was, and what is back

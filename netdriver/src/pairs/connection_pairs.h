@@ -11,7 +11,8 @@
 //     PairVisibility      which objects are dormant, hidden or about to go
 //
 // Most pairs are regular: the channel is open, everything was sent as of the last flush, nothing is
-// lost, and the client meets the conditions that most do. Of these nothing but a bit is kept up to
+// lost, and the client meets the conditions that most do. While the object is young (FlushChanges),
+// so is a pair of which the open is under way. Of these nothing but a bit is kept up to
 // date: what they were sent is the object's version as of the last flush, and what is under way of
 // that the bundles in flight tell (SentPackets). So no flush and no ack touches them one by one.
 //
@@ -91,6 +92,36 @@ class ConnectionPairs {
         }
         return pairs_[index];
     }
+    /// The same of what a regular pair keeps beside its bit: the state of its channel, and how many
+    /// bunches are under way. The pair stays regular.
+    [[nodiscard]] SendingRepState& edit_channel(ObjectIndex index) noexcept {
+        return pairs_[index];
+    }
+    /// The channel is about to close, and nothing more is owed. Nobody asks
+    /// for what the pair was sent. Without a cap the pair is not pending until reset(), whatever
+    /// changes: another object in that slot has to wait for that. `is_kept`: it is, as the client
+    /// keeps the object.
+    void closes(ObjectIndex index, bool is_kept) noexcept {
+        if (!is_kept && !packets_.bandwidth().is_capped()) {
+            closing_.set(index);
+        }
+        regular_.note_reset();
+        if (regular_.contains(index)) {
+            regular_.remove(index);
+        }
+        stop_opening(index);
+    }
+    /// The open of the channel was delivered.
+    void channel_opened(ObjectIndex index) noexcept {
+        set_channel_state(pairs_[index], ChannelState::Open);
+        stop_opening(index);
+    }
+    /// Objects that were recent when their channels were opened (RecentObjects), as long as those
+    /// opens are not acknowledged. None is a part: what a client is sent of a part it may throw
+    /// away as long as it lacks the outer.
+    [[nodiscard]] const BitRow& opening() const noexcept { return opening_; }
+    /// There are any.
+    [[nodiscard]] bool has_opening() const noexcept { return opening_count_ > 0; }
     /// As if nothing had ever been sent.
     SendingRepState& reset(ObjectIndex index) noexcept;
     /// One of its own records is no more under way.
@@ -120,6 +151,17 @@ class ConnectionPairs {
             if (!regular_.has_held() && needs_held_version(index)) {
                 regular_.note_held();
             }
+        }
+        return true;
+    }
+    /// The same of a plain object of which the open went out with all there is (begin_plain()).
+    [[nodiscard]] bool settle_opened(PairRef ref) {
+        if (is_behind(ref.index)) {
+            return false;
+        }
+        if (opening_.test(ref.index) && replayout::may_be_regular(ref.layout()) &&
+            !dormancy_.is_resting(ref.index)) {
+            regular_.add(ref.index);
         }
         return true;
     }
@@ -170,6 +212,9 @@ class ConnectionPairs {
     [[nodiscard]] PairExtra* find_extra(ObjectIndex index) noexcept { return extras_.find(index); }
     [[nodiscard]] const PairExtra* find_extra(ObjectIndex index) const noexcept {
         return extras_.find(index);
+    }
+    [[nodiscard]] bool has_extra(ObjectIndex index) const noexcept {
+        return extras_.contains(index);
     }
     /// Valid until another one is made.
     [[nodiscard]] PairExtra& extra_of(ObjectIndex index);
@@ -235,6 +280,23 @@ class ConnectionPairs {
 
     /// Its channel is about to open, for the first time or over the object that the client kept.
     void begin(ObjectIndex index);
+    /// The same for the first time of an object without a name, whose layout does not need the held
+    /// version.
+    SendingRepState& begin_plain(ObjectIndex index) {
+        regular_.note_reset();
+        ordered_.erase(index);
+        SendingRepState& pair = pairs_[index];
+        pair = SendingRepState();
+        set_channel_state(pair, ChannelState::OpenSent);
+        if (changes_.recent.contains(index)) {
+            opening_.set(index);
+            ++opening_count_;
+        }
+        if (validator_) {
+            validator_->channel_opened(index);
+        }
+        return pair;
+    }
     /// These versions are owed again, in that range.
     void owe_part(ObjectIndex index, const LostPart& part) {
         owe_part(index, part, find_extra(index));
@@ -269,6 +331,15 @@ class ConnectionPairs {
         return !regular_.have_caught_up(changes_.flush) && changes_.objects.test(index);
     }
     [[nodiscard]] bool may_be_regular(ObjectIndex index) const;
+    void stop_opening(ObjectIndex index) noexcept {
+        if (opening_count_ > 0 && opening_.test(index)) {
+            opening_.clear(index);
+            --opening_count_;
+        }
+    }
+    /// These objects of a word changed and are not young, and opens of their pairs are under way:
+    /// the pairs cease to be regular.
+    void leave_late(std::size_t word, std::uint64_t objects) noexcept;
     /// Up to which version a regular pair that was sent `version` holds everything for certain, as
     /// far as that makes a difference.
     [[nodiscard]] Version held_by_regular(ObjectIndex index, Version version) const noexcept {
@@ -303,6 +374,7 @@ class ConnectionPairs {
     PacketStream& packets_;
     ByObject<SendingRepState> pairs_;
     std::uint32_t tracked_count_ = 0;        // of tracked_
+    std::uint32_t opening_count_ = 0;        // of opening_
     mutable bool may_have_pending_ = false;  // else there are none
     RegularPairs regular_;
     PairConditions conditions_;
@@ -311,6 +383,8 @@ class ConnectionPairs {
     BitRow pending_;
     BitRow ordered_;  // empty without a cap
     BitRow tracked_;  // those with an extra that tells complete versions
+    BitRow opening_;
+    BitRow closing_;  // of them nothing is pending
     PairExtras extras_;
     FlatMap<ObjectIndex, DeltaStates> deltas_;  // by object index
     PairVisibility dormancy_;

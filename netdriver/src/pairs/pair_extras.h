@@ -43,9 +43,7 @@ class PairExtras {
         const std::size_t word = BitRow::word_of(index);
         const std::uint64_t before = present_.word(word) & (BitRow::mask_of(index) - 1);
         // Where few pairs have one there is none before it.
-        const std::size_t number =
-            counts_before_[word] +
-            (before == 0 ? 0u : static_cast<std::uint32_t>(std::popcount(before)));
+        const std::size_t number = counts_before_[word] + (before == 0 ? 0u : count_bits(before));
         REPLAYOUT_ASSERT(extras_.nth(number)->first == index);
         return number;
     }

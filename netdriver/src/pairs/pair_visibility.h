@@ -64,6 +64,17 @@ struct PairVisibility {
         return dormant.test(index) || irrelevant.test(index);
     }
 
+    /// Something is noted of the object here.
+    [[nodiscard]] bool is_any_noted(ObjectIndex index) const noexcept {
+        return becoming.test(index) || dormant.test(index) || kept.test(index) ||
+               asked.test(index) || irrelevant.test(index) || leaving.test(index) ||
+               frozen.test(index) || returning.test(index) || awaits_outer.test(index);
+    }
+    /// The client knows more of the object than an open says.
+    [[nodiscard]] bool is_kept_or_frozen(ObjectIndex index) const noexcept {
+        return kept.test(index) || frozen.test(index);
+    }
+
     /// The client is to have the object, now or as soon as it has left.
     [[nodiscard]] bool is_shown(ObjectIndex index) const noexcept {
         return !irrelevant.test(index) || returning.test(index);

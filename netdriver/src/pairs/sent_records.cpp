@@ -170,7 +170,7 @@ void SentRecords::track_bundle(const SentBundle& bundle) {
         return;
     }
     const SentBundle accounted = bundle.among(pairs_.tracked());
-    const auto accounted_count = static_cast<std::uint32_t>(std::popcount(accounted.blocks));
+    const auto accounted_count = count_bits(accounted.blocks);
     context_.counters.blocks_accounted += accounted_count;
     packets_.sent().add_accounted(accounted_count);
     accounted.for_each_block([&](const BundleBlock& block) {
@@ -185,7 +185,7 @@ void SentRecords::bundles_delivered(const SentBundles& bundles, std::uint32_t co
     for (std::uint32_t i = 0; i < count; ++i) {
         const SentBundle bundle = bundles[i];
         const SentBundle accounted = bundle.among(pairs_.tracked());
-        const auto accounted_count = static_cast<std::uint32_t>(std::popcount(accounted.blocks));
+        const auto accounted_count = count_bits(accounted.blocks);
         context_.counters.blocks_accounted += accounted_count;
         packets_.sent().take_accounted(accounted_count);
         accounted.for_each_block(
@@ -217,12 +217,24 @@ void SentRecords::bundle_lost(const SentBundle& bundle) {
             extra == nullptr ||
             (extra->paused.is_empty() && extra->lost_parts.is_empty() && !block.needs_held_version);
         if (is_simple) {
-            pairs_.owe_whole(block.index, versions);
+            if (extra != nullptr || !is_sent_since(block)) {
+                pairs_.owe_whole(block.index, versions);
+            }
         } else {
             owe_lost(block.index, extra, {versions, RepRange()});
         }
     });
     packets_.sent().take_accounted(accounted_count);
+}
+
+bool SentRecords::is_sent_since(const BundleBlock& block) noexcept {
+    if (looks_left_ == 0) {
+        return false;
+    }
+    --looks_left_;
+    const ChangelistState& state = pairs_.ref(block.index).state();
+    const std::uint64_t whole = state.layout().whole_handles();
+    return whole != 0 && !state.history().is_any_last_changed_at(block.version, whole);
 }
 
 void SentRecords::record_delivered(const SentRecord& record) {

@@ -65,6 +65,9 @@ class SentRecords {
     /// `range` is a value for which there is no room: it is paused until it has its turn.
     void pause_unsent(const TakenOfPair& taken, const RepRange& range);
 
+    /// In each flush, before anything is sent.
+    void begin_flush() noexcept { looks_left_ = looks_max; }
+
     /// Blocks of regular pairs were copied from a bundle.
     void add_bundle(const SentBundle& bundle);
     /// The same, where the packet has its record already.
@@ -74,6 +77,13 @@ class SentRecords {
     /// Requires ConnectionPairs::keeps_account(): else there is nothing to note.
     void bundles_delivered(const SentBundles& bundles, std::uint32_t count);
     void bundle_lost(const SentBundle& bundle);
+    /// That of a plain object, which had no record (ReliableSender::send_open()).
+    void first_block_delivered(ObjectIndex index) {
+        pairs_.record_resolved(index);
+        if (pairs_.has_extra(index)) {
+            resolve_record(pairs_.find_extra(index), true);
+        }
+    }
     void record_delivered(const SentRecord& record);
     void record_lost(const SentRecord& record);
 
@@ -87,9 +97,14 @@ class SentRecords {
     static void resolve_record(PairExtra* extra, bool is_delivered);
     /// The same of a block of a bundle, or of a record.
     static void resolve_block(PairExtra* extra, bool is_delivered);
+    /// All that a block of a bundle carried changed again, so it was sent since, or is owed anyway.
+    /// False where a flush has asked too often: a peer decides how many packets are lost at once.
+    [[nodiscard]] bool is_sent_since(const BundleBlock& block) noexcept;
+    static constexpr std::uint32_t looks_max = 2'000;  // of is_sent_since(), from flush to flush
     /// What a record or a block carried is owed again.
     void owe_lost(ObjectIndex index, PairExtra* extra, const LostPart& part);
 
+    std::uint32_t looks_left_ = looks_max;
     ConnectionPairs& pairs_;
     WaitingValues& values_;
     PacketStream& packets_;

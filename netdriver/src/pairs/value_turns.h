@@ -60,6 +60,8 @@ class ValueTurns {
     }
     [[nodiscard]] bool is_waiting(ObjectIndex index) const noexcept { return waiting_.test(index); }
     [[nodiscard]] bool is_empty() const noexcept { return queue_.count() == 0; }
+    /// None waits, and none had a turn in the last round: a round would do nothing.
+    [[nodiscard]] bool is_at_rest() const noexcept { return is_empty() && round_.empty(); }
 
     /// Ends the round before, and calls `end(index)` for each whose turn that was. Then those who
     /// came first have their turn, as many as there is room for, so many fragments, and one at

@@ -85,6 +85,10 @@ class WaitingValues final : public ReceiverIds {
         return unmapped_.mark(index, handles) || is_put_off;
     }
     [[nodiscard]] bool has_put_off() const noexcept { return !put_off_.is_empty(); }
+    /// Something is kept here of some object.
+    [[nodiscard]] bool keeps_any() const noexcept {
+        return !turns_.is_empty() || !put_off_.is_empty() || !unmapped_.is_empty();
+    }
     /// The client is sent it only at first.
     [[nodiscard]] bool is_initial_value(ObjectIndex index, const PausedValues::Entry& value) const;
     /// Once a flush, before anything is sent: what was put off, and has waited, is owed again.

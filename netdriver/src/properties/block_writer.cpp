@@ -75,17 +75,19 @@ SentBlock BlockWriter::write_part(PairRef ref, const OwedVersions& position, con
     return part;
 }
 
-BlockWriter::RegularBlock BlockWriter::regular_block(PairRef ref, const OwedVersions& position) {
+BlockWriter::RegularBlock BlockWriter::regular_block(PairRef ref, const OwedVersions& position,
+                                                     BlockLength length) {
     ChangelistState& state = ref.state();
     REPLAYOUT_ASSERT(position.sent_version + 1 == state.version());
     const std::size_t bytes_max = PacketBuilder::block_bytes_max(
-        parts_.packets.builder().room_bytes(), channel_of(ref.index));
+        parts_.packets.builder().room_bytes(), channel_of(ref.index), length);
     if (!parts_.context.shares_pieces()) {
         if (const RegularBlock plain = plain_block(state, bytes_max); !plain.bytes.empty()) {
             return plain;
         }
     } else if (const SharedPayload* payload = find_payload(ref, position)) {
-        if (!is_bundled(payload->bytes.size(), payload->array_steps)) {
+        if (payload->bytes.size() > bytes_max ||
+            !is_bundled(payload->bytes.size(), payload->array_steps)) {
             return {};
         }
         return {{payload->bytes.data(), payload->bytes.size()}, payload->property_count, {}};
@@ -156,8 +158,7 @@ BlockWriter::BlockFrame BlockWriter::begin_block(ObjectIndex index, bool is_part
     }
     // The length comes to stand before the block, so the block is laid down apart.
     const std::size_t room_bytes = packet.bits_left() / 8;
-    const std::size_t body_bytes =
-        room_bytes - std::min(room_bytes, PacketBuilder::block_length_bytes_max);
+    const std::size_t body_bytes = room_bytes - std::min(room_bytes, block_length_bytes_max);
     return {channel, packet, BitWriter(body_.first(body_bytes)), 0, true};
 }
 

@@ -52,9 +52,11 @@ class BlockWriter {
         std::optional<BlockMiss> miss;            ///< nothing: it is a copy
         const BlockFindings* findings = nullptr;  ///< null: it is a copy, or of plain values
     };
-    /// Returns the block for a pair at `position`. It fits into an empty packet, and is valid until
-    /// the next call and while the caller holds the object's lock (ObjectStore::lock).
-    [[nodiscard]] RegularBlock regular_block(PairRef ref, const OwedVersions& position);
+    /// Returns the block for a pair at `position`. It fits into an empty packet, after a length if
+    /// it has one, and is valid until the next call and while the caller holds the object's lock
+    /// (ObjectStore::lock).
+    [[nodiscard]] RegularBlock regular_block(PairRef ref, const OwedVersions& position,
+                                             BlockLength length);
     /// Counts a block that was put into a packet.
     void count_regular(ObjectIndex index, const RegularBlock& block);
 

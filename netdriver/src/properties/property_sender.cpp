@@ -24,25 +24,21 @@ SendOutcome PropertySender::replicate_properties(ObjectIndex index) {
     ChangeMask& owed = parts_.context.scratch.owed;
     // Most pairs are: what is rare costs them a look.
     const bool was_plain = is_plain(ref);
+    OwedVersions position;
+    const SharedPayload* payload = nullptr;
     if (was_plain) {
-        const OwedVersions plain_position = position_of_plain(ref, pair);
-        if (const SharedPayload* known = blocks_.find_plain_payload(ref, plain_position)) {
-            if (const std::optional<SendOutcome> outcome =
-                    replicate_whole(ref, plain_position, owed, known, true)) {
-                return *outcome;
-            }
-        }
-    }
-    parts_.context.delta_states = was_plain ? nullptr : parts_.pairs.deltas_of(ref);
-    if (!was_plain) {
+        parts_.context.delta_states = nullptr;
+        position = position_of_plain(ref, pair);
+        payload = blocks_.find_plain_payload(ref, position);
+    } else {
+        parts_.context.delta_states = parts_.pairs.deltas_of(ref);
         if (const std::optional<SendOutcome> outcome = ahead_.replicate(ref)) {
             return *outcome;
         }
         parts_.values.owe_left_out(ref);
+        position = parts_.records.sending_position_of(index);
+        payload = blocks_.find_payload(ref, position);
     }
-    const OwedVersions position =
-        was_plain ? position_of_plain(ref, pair) : parts_.records.sending_position_of(index);
-    const SharedPayload* payload = blocks_.find_payload(ref, position);
     if (payload == nullptr) {
         parts_.pairs.collect_owed(ref, position, owed);
         if (!owed.any()) {

@@ -45,12 +45,13 @@ class PropertySender {
     /// no byte of them is sent from now on.
     void take_back_hidden_values(ObjectIndex index) { large_values_.take_back_hidden(index); }
 
-  private:
     /// Whether nothing rare is kept of the pair, and what it is owed depends on versions alone.
     [[nodiscard]] bool is_plain(PairRef ref) const;
-    [[nodiscard]] OwedVersions position_of_plain(PairRef ref, const SendingRepState& pair) const;
+
+  private:
     /// A block was written with all that is owed.
     void record_plain(PairRef ref, const OwedVersions& position);
+    [[nodiscard]] OwedVersions position_of_plain(PairRef ref, const SendingRepState& pair) const;
     /// Sends all that is owed in one block, that of `payload` or, if there is none, one of `owed`.
     /// Nothing: it does not fit into a packet.
     [[nodiscard]] std::optional<SendOutcome> replicate_whole(PairRef ref,

@@ -7,7 +7,11 @@ namespace replayout {
 
 ActorReplicator::ActorReplicator(const Parts& parts, std::span<TypeCounters> type_counters,
                                  MemoryResource* scratch)
-    : parts_(parts), type_counters_(type_counters), to_settle_(scratch) {}
+    : parts_(parts),
+      shared_opens_({parts.objects, parts.pairs, parts.channels, parts.properties, parts.packets,
+                     parts.context}),
+      type_counters_(type_counters),
+      to_settle_(scratch) {}
 
 void ActorReplicator::write_lost_opens() {
     while (const std::optional<ObjectIndex> index = parts_.packets.write_lost_open()) {
@@ -49,7 +53,7 @@ void ActorReplicator::write_early_parts(ObjectIndex outer) {
     });
 }
 
-SendOutcome ActorReplicator::write_first_blocks() {
+SendOutcome ActorReplicator::write_missing_blocks() {
     while (const std::optional<ObjectIndex> index = parts_.packets.opens().first_unfollowed()) {
         count_type_of(*parts_.objects.at(*index), type_counters_, parts_.context);
         // A hidden object was opened for calls alone, and they carry its state.
@@ -59,6 +63,7 @@ SendOutcome ActorReplicator::write_first_blocks() {
         }
         // Also where there is nothing to send of it yet.
         parts_.packets.opens().followed(*index);
+        settle_if_regular(*index);
     }
     write_lost_opens();  // those of parts that were in the way of their outer's block
     return parts_.packets.has_lost_opens() ? SendOutcome::NoRoom : SendOutcome::Done;
@@ -72,9 +77,21 @@ SendOutcome ActorReplicator::replicate_after_opens(ObjectIndex index) {
     count_type_of(*parts_.objects.at(index), type_counters_, parts_.context);
     switch (channel_state(parts_.pairs[index])) {
         case ChannelState::Closing:
-            return SendOutcome::Done;  // stays pending; the channel is free once its close is
-                                       // delivered
+            // It is pending again once the close is delivered, and the channel free. With a cap it
+            // keeps its place in the order, and one that woke again stays what it is.
+            if (!parts_.packets.bandwidth().is_capped() &&
+                !parts_.pairs.dormancy().kept.test(index)) {
+                parts_.pairs.pending().clear(index);
+            }
+            return SendOutcome::Done;
         case ChannelState::Closed:
+            if (shared_opens_.open(index)) {
+                if (may_have_regular_pairs(parts_.initial_batch, parts_.packets, parts_.order) &&
+                    !parts_.pairs.settle_opened(parts_.pairs.ref(index))) {
+                    to_settle_.push_back(index);
+                }
+                return SendOutcome::Done;
+            }
             if (const SendOutcome outcome = parts_.channels.open_channel(index);
                 outcome != SendOutcome::Done) {
                 return outcome;
@@ -85,9 +102,8 @@ SendOutcome ActorReplicator::replicate_after_opens(ObjectIndex index) {
             break;
     }
     const SendOutcome outcome = parts_.properties.replicate_properties(index);
-    if (outcome == SendOutcome::Done &&
-        may_have_regular_pairs(parts_.initial_batch, parts_.packets, parts_.order)) {
-        settle(index);
+    if (outcome == SendOutcome::Done) {
+        settle_if_regular(index);
     }
     return outcome;
 }

@@ -25,6 +25,7 @@
 #include "property_sender.h"
 #include "send_order.h"
 #include "send_outcome.h"
+#include "shared_opens.h"
 
 #include <span>
 
@@ -65,7 +66,11 @@ class ActorReplicator {
     /// Writes lost opens, each with the block of its object, as many as find room.
     void write_lost_opens();
     /// Writes the first blocks of objects whose opens are in the packet without them.
-    [[nodiscard]] SendOutcome write_first_blocks();
+    [[nodiscard]] SendOutcome write_first_blocks() {
+        return parts_.packets.opens().has_unfollowed() || parts_.packets.has_lost_opens()
+                   ? write_missing_blocks()
+                   : SendOutcome::Done;
+    }
 
     /// Whether pairs of a connection with these parts may be regular. It needs no replicator, so
     /// that a tick which only asks touches none.
@@ -83,6 +88,7 @@ class ActorReplicator {
     void trim() { to_settle_.trim(); }
 
   private:
+    [[nodiscard]] SendOutcome write_missing_blocks();
     [[nodiscard]] SendOutcome replicate_after_opens(ObjectIndex index);
     /// The open of `outer` goes out again. Until it arrives the client throws the blocks of its
     /// parts away, also of those whose own open has arrived. So all of them is owed anew: a block
@@ -95,8 +101,15 @@ class ActorReplicator {
     }
     /// The client was sent all of the object.
     void settle(ObjectIndex index);
+    /// The same where pairs may be regular.
+    void settle_if_regular(ObjectIndex index) {
+        if (may_have_regular_pairs(parts_.initial_batch, parts_.packets, parts_.order)) {
+            settle(index);
+        }
+    }
 
     Parts parts_;
+    SharedOpens shared_opens_;
     std::span<TypeCounters> type_counters_;
     KeptVector<ObjectIndex> to_settle_;  // pairs, once regular ones have caught up
 };

@@ -29,7 +29,7 @@ struct BlockSums {
     const Bundle& all = run.bundles()[bundle];
     const std::uint64_t others = all.all_blocks() & ~blocks;
     const BundleBlock* const first = run.blocks().data() + all.begin;
-    const auto count = static_cast<std::uint32_t>(std::popcount(blocks));
+    const auto count = count_bits(blocks);
     const bool is_by_others = count * 2 > all.block_count();
     BlockSums sums;
     for (std::uint64_t left = is_by_others ? others : blocks; left != 0; left &= left - 1) {
@@ -80,6 +80,7 @@ bool BundleSender::has_room_for_all(const ServerBundles& bundles) {
     for (std::uint32_t i = next_regular(run, 0); i < count; i = next_regular(run, i + 1)) {
         const Bundle& bundle = run.bundles()[i];
         const std::uint64_t blocks = regular_blocks(run, i);
+        needed += bundle.length_bytes;
         if (blocks == bundle.all_blocks()) {
             needed += bundle.body_bytes + bundle.block_count() * block_step_bytes_max;
             continue;
@@ -251,7 +252,7 @@ std::uint32_t BundleSender::copy_blocks(const ServerBundles& bundles, std::uint3
     }
     if (next > begin) {
         packets_.builder().add_blocks(
-            channel, channel_of(block_at(next - 1).index),
+            channel, block_at(begin).length(), channel_of(block_at(next - 1).index),
             bundles.bytes().subspan(start, bundles.end_of(whole, first + next - 1) - start));
     }
     return next;
@@ -298,7 +299,9 @@ std::uint64_t BundleSender::send_written(ServerBundles& bundles, std::uint32_t b
         }
         const std::size_t array_steps =
             !has_keyed_arrays(block) ? 0 : regular.bytes.size() * bundles.array_steps_per_byte();
-        if (regular.bytes.size() > packets_.builder().room_for_blocks(channel) ||
+        const std::size_t bytes =
+            block_length_bytes(block.length(), regular.bytes.size()) + regular.bytes.size();
+        if (bytes > packets_.builder().room_for_blocks(channel) ||
             array_steps > packets_.builder().array_steps_left()) {
             add_record(bundles, {&bundles.run(), bundle, std::exchange(in_packet, 0)});
             packets_.flush_full();
@@ -306,7 +309,7 @@ std::uint64_t BundleSender::send_written(ServerBundles& bundles, std::uint32_t b
                 break;
             }
         }
-        packets_.builder().add_blocks(channel, channel, regular.bytes);
+        packets_.builder().add_block_alone(channel, block.length(), regular.bytes);
         packets_.builder().spend_array_steps(array_steps);
         properties_.blocks().count_regular(block.index, regular);
         left &= ~bit;
@@ -320,7 +323,8 @@ std::uint64_t BundleSender::send_written(ServerBundles& bundles, std::uint32_t b
 BlockWriter::RegularBlock BundleSender::encode(const BundleBlock& block) {
     const PairRef ref = pairs_.ref(block.index);
     count_type_of(ref.object, type_counters_, context_);
-    return properties_.blocks().regular_block(ref, position_before_newest(ref.state()));
+    return properties_.blocks().regular_block(ref, position_before_newest(ref.state()),
+                                              block.length());
 }
 
 void BundleSender::add_record(ServerBundles& bundles, const SentBundle& sent) {

@@ -23,6 +23,9 @@ OwedReason OwedReasons::reason_of(ObjectIndex index, const PriorityInputs& input
     if (parts_.pairs.pending().test(index)) {
         return pending_reason(index, inputs);
     }
+    if (channel_state(parts_.pairs[index]) == ChannelState::Closing) {
+        return OwedReason::WaitsForObject;  // pending once the channel is free
+    }
     if (parts_.values.turns().is_waiting(index)) {
         // Packets are left, but the other end keeps no further values waiting.
         const bool is_window_open = parts_.packets.sent().packets_for(PacketUse::Values) > 0 &&

@@ -108,6 +108,9 @@ void ReplicationSender::tell_wanted() noexcept {
 }
 
 bool ReplicationSender::open_initial_batch(std::uint32_t initial_opens) {
+    if (initial_batch_.is_finished()) {
+        return true;
+    }
     const std::uint64_t bytes_before = packets_.bytes_written();
     const bool has_room = initial_batch_.open(initial_opens);
     batch_turns_.add_batch(packets_.bytes_written() - bytes_before);
@@ -201,6 +204,9 @@ void ReplicationSender::send_what_is_left(const PriorityInputs& inputs) {
 }
 
 void ReplicationSender::send_waiting_values() {
+    if (values_.turns().is_at_rest()) {
+        return;  // most often
+    }
     // At once, and not in their objects' turn: where that did not come, so would their own be over.
     values_.begin_turns(packets_.value_room(), [this](ObjectIndex index) {
         return replicator_.replicate_actor(index) != SendOutcome::NoRoom;
@@ -216,6 +222,7 @@ void ReplicationSender::send_in_turn(std::uint32_t initial_opens, ServerBundles&
     (void)replicator_.write_first_blocks();  // of what calls opened
     if (turn == BundleTurn::First) {
         bundle_sender_.take(bundles, false);
+        replicator_.settle_waiting();
     } else if (turn == BundleTurn::None) {
         decline_bundles();
     }
@@ -285,6 +292,10 @@ void ReplicationSender::exclude(ObjectIndex index, ChannelCloseReason reason) {
 
 void ReplicationSender::object_removed(ObjectIndex index, ChannelCloseReason reason) {
     stir();
+    if (channels_.close_plain(index, reason)) {
+        initial_batch_.batch().release(index);
+        return;
+    }
     leaving_channels_.forget(index);
     channels_.close_object(index, reason);
     pairs_.dormancy().forget(index);

@@ -92,7 +92,10 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     [[nodiscard]] bool is_capped() const noexcept { return packets_.bandwidth().is_capped(); }
     /// Between flushes, see KeptRoom.
     void trim() { trim_all(pending_sender_, replicator_); }
-    void decline_bundles() { bundle_sender_.decline(changes_); }
+    void decline_bundles() {
+        bundle_sender_.decline(changes_);
+        replicator_.settle_waiting();
+    }
     /// The object of that slot is something else to this connection from now on than it was.
     void ownership_changed(ObjectIndex index, const ObjectOwnership& before,
                            const ObjectOwnership& after) {
@@ -226,6 +229,7 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
         if (!is_quiet_ && values_.has_put_off()) {
             values_.owe_put_off();
         }
+        records_.begin_flush();
         return calls_.begin_flush(now);
     }
     [[nodiscard]] IncomingCalls& incoming_calls() noexcept { return incoming_calls_; }
@@ -266,6 +270,15 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
         records_.bundle_lost(bundle);
     }
     void bunch_delivered(const BunchTag& tag) override;
+    void kept_delivered(const ResolvedBunch& bunch) override {
+        stir();
+        channels_.kept_delivered(bunch.tag);
+        if (bunch.block_version > 0) {
+            records_.first_block_delivered(bunch.tag.object_index);
+            initial_batch_.note_first_block(
+                SentRecord::of_first_block(bunch.tag.object_index, bunch.block_version), true);
+        }
+    }
     void bunch_lost(const BunchTag& tag) override;
     void call_delivered(const SentCall& name) override {
         stir();

@@ -20,6 +20,7 @@ FanOut::FanOut(const ServerEnvironment& environment, const Parts& parts)
                lanes_.count(), environment.memory) {}
 
 void FanOut::lay_down() {
+    changes_.find_young([this](std::size_t word) { return opening_of(word); });
     ask_shared_values();
     build_bundles();
 }
@@ -103,6 +104,14 @@ void FanOut::replicate_in_lanes(std::uint32_t initial_opens) {
         client->is_alone = false;
         client->kept_count = 0;
     }
+}
+
+std::uint64_t FanOut::opening_of(std::size_t word) const noexcept {
+    std::uint64_t opening = 0;
+    for (const ServerClient* client : clients_) {
+        opening |= client->sender.pairs().opening().word(word);
+    }
+    return opening;
 }
 
 void FanOut::ask_shared_values() {

@@ -46,6 +46,8 @@ class FanOut {
     void trim();
 
   private:
+    /// The objects of that word of a row of which some client has not acknowledged the open.
+    [[nodiscard]] std::uint64_t opening_of(std::size_t word) const noexcept;
     void ask_shared_values();
     void build_bundles();
     void replicate_to(ServerClient& client, std::uint32_t initial_opens);

@@ -43,7 +43,7 @@ struct Bytes {
 }  // namespace
 
 std::size_t bunch_header_bytes(const BunchHeader& header) noexcept {
-    const std::size_t sequence_bytes = header.has_sequence() ? 2 : 0;
+    const std::size_t sequence_bytes = header.writes_sequence() ? 2 : 0;
     return packed_bytes(header.channel.value) + 1 + sequence_bytes +
            packed_bytes(header.payload_bytes);
 }
@@ -53,7 +53,7 @@ void write_bunch_header(BitWriter& writer, const BunchHeader& header) noexcept {
         Bytes bytes;  // most are
         bytes.add_packed(header.channel.value);
         bytes.add(flags_of(header), 1);
-        if (header.has_sequence()) {
+        if (header.writes_sequence()) {
             bytes.add(header.sequence, 2);
         }
         bytes.add_packed(header.payload_bytes);
@@ -62,7 +62,7 @@ void write_bunch_header(BitWriter& writer, const BunchHeader& header) noexcept {
     }
     writer.write_packed_uint(header.channel.value);
     writer.write_bits(flags_of(header), 8);
-    if (header.has_sequence()) {
+    if (header.writes_sequence()) {
         writer.write_bits(header.sequence, 16);
     }
     writer.write_packed_uint(header.payload_bytes);
@@ -79,8 +79,8 @@ BunchHeader read_bunch_header(BitReader& reader) noexcept {
     header.is_call = reader.read_bool();
     header.is_unreliable = reader.read_bool();
     header.is_message = reader.read_bool();
-    header.sequence =
-        header.has_sequence() ? static_cast<std::uint16_t>(reader.read_bits(16)) : std::uint16_t{0};
+    header.sequence = header.writes_sequence() ? static_cast<std::uint16_t>(reader.read_bits(16))
+                                               : std::uint16_t{0};
     header.payload_bytes = reader.read_packed_uint32();
     const bool has_lone_part_flag =
         !header.is_partial && (header.is_partial_initial || header.is_partial_final);
@@ -90,7 +90,7 @@ BunchHeader read_bunch_header(BitReader& reader) noexcept {
     const bool is_odd_message = header.is_message && (header.is_open || header.is_close ||
                                                       header.is_partial || header.is_call);
     if (is_odd_message || is_odd_call || is_lone_unreliable || has_lone_part_flag ||
-        is_whole_as_part || (header.is_open && header.is_close) ||
+        is_whole_as_part || (header.is_open && (header.is_close || header.is_partial)) ||
         header.payload_bytes > reader.bits_left() / 8) {
         reader.fail();
     }

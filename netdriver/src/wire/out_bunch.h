@@ -55,6 +55,9 @@ struct BunchOrder {
 struct ReliableAmount {
     std::uint64_t bunches = 0;
     std::uint64_t bytes = 0;
+
+    friend constexpr bool operator==(const ReliableAmount&,
+                                     const ReliableAmount&) noexcept = default;
 };
 
 /// How much has been sent: values, and all others.

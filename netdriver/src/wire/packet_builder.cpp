@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "packet_builder.h"
 
-#include <cstring>
-
 namespace replayout {
-
-namespace {
-
-// Two packed bytes hold 14 bits; a packet has room for far fewer bunches than that.
-constexpr std::uint32_t bunches_in_packet_max = 0x3FFF;
-
-}  // namespace
 
 void PacketBuilder::reset() noexcept {
     bunch_bytes_ = 0;
@@ -22,8 +13,7 @@ void PacketBuilder::reset() noexcept {
 
 bool PacketBuilder::add_bunch(const BunchHeader& header, std::span<const std::byte> payload) {
     REPLAYOUT_ASSERT(header.payload_bytes == payload.size());
-    if (bunch_header_bytes(header) + payload.size() > bytes_left() ||
-        bunch_count_ == bunches_in_packet_max) {
+    if (!has_room_for_bunch(bunch_header_bytes(header) + payload.size())) {
         return false;
     }
     BitWriter writer{std::span<std::byte>(bunches_).subspan(bunch_bytes_)};
@@ -45,18 +35,11 @@ void PacketBuilder::remove_bunch(std::size_t offset, std::size_t bytes) noexcept
 
 bool PacketBuilder::add_block(ChannelIndex channel, bool has_length,
                               std::span<const std::byte> block) noexcept {
-    BitWriter writer = begin_block(channel, has_length);
     const std::size_t length_bytes = has_length ? block_length_bytes_max : 0;
-    if (writer.overflowed() || block.size() + length_bytes > writer.bits_left() / 8) {
+    if (head_bytes_of(channel) + length_bytes + block.size() > bytes_left()) {
         return false;
     }
-    if (has_length) {
-        writer.write_packed_uint(block_length_word(block.size(), false));
-    }
-    block_bytes_ += writer.byte_count();
-    std::memcpy(packet_.data() + reserved_bytes + block_bytes_, block.data(), block.size());
-    block_bytes_ += block.size();
-    last_channel_ = channel;
+    add_block_alone(channel, has_length ? BlockLength::Given : BlockLength::None, block);
     return true;
 }
 
@@ -65,17 +48,31 @@ std::size_t PacketBuilder::room_for_blocks(ChannelIndex first) const noexcept {
     return bytes_left() > head_bytes ? bytes_left() - head_bytes : 0;
 }
 
-void PacketBuilder::add_blocks(ChannelIndex first, ChannelIndex last,
-                               std::span<const std::byte> blocks) noexcept {
+std::span<std::byte> PacketBuilder::begin_blocks(ChannelIndex first, BlockLength length,
+                                                 std::size_t bytes) noexcept {
     const std::size_t head_bytes = head_bytes_of(first);
-    REPLAYOUT_ASSERT(head_bytes + blocks.size() <= bytes_left());
-    const std::span<std::byte> room = std::span<std::byte>(packet_).subspan(
-        reserved_bytes + block_bytes_, head_bytes + blocks.size());
-    write_block_step(last_channel_, first, room.first(head_bytes));
-    std::memcpy(room.data() + head_bytes, blocks.data(), blocks.size());
-    block_bytes_ += head_bytes;
-    block_bytes_ += blocks.size();
+    REPLAYOUT_ASSERT(head_bytes + bytes <= bytes_left());
+    const std::span<std::byte> room =
+        std::span<std::byte>(packet_).subspan(reserved_bytes + block_bytes_, head_bytes + bytes);
+    write_block_step(last_channel_, first, length, room.first(head_bytes));
+    block_bytes_ += room.size();
+    return room.subspan(head_bytes);
+}
+
+void PacketBuilder::add_blocks(ChannelIndex first, BlockLength length_of_first, ChannelIndex last,
+                               std::span<const std::byte> blocks) noexcept {
+    const std::span<std::byte> room = begin_blocks(first, length_of_first, blocks.size());
+    std::memcpy(room.data(), blocks.data(), blocks.size());
     last_channel_ = last;
+}
+
+void PacketBuilder::add_block_alone(ChannelIndex channel, BlockLength length,
+                                    std::span<const std::byte> block) noexcept {
+    const std::size_t length_bytes = block_length_bytes(length, block.size());
+    const std::span<std::byte> room = begin_blocks(channel, length, length_bytes + block.size());
+    write_block_length(block.size(), room.first(length_bytes));
+    std::memcpy(room.data() + length_bytes, block.data(), block.size());
+    last_channel_ = channel;
 }
 
 std::span<const std::byte> PacketBuilder::finish(const PacketHeader& header) noexcept {

@@ -16,6 +16,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 namespace replayout {
@@ -41,31 +42,68 @@ namespace replayout {
 /// There are less than 2^28 channels.
 inline constexpr std::size_t block_step_bytes_max = 5;
 
+/// Bytes of the length that follows the head of a block, at most.
+inline constexpr std::size_t block_length_bytes_max = 2;
+
+/// Whether a length follows the head of a block.
+enum class BlockLength : std::uint8_t { None, Given };
+
+/// Bytes of the length of a block.
+[[nodiscard]] constexpr std::size_t block_length_bytes(BlockLength length,
+                                                       std::size_t block_bytes) noexcept {
+    return length == BlockLength::None ? 0
+                                       : packed_uint_bytes(block_length_word(block_bytes, false));
+}
+
 namespace detail {
 
-/// write_block_step() of more than a byte.
-[[gnu::noinline]] inline void write_long_step(ChannelIndex last, ChannelIndex channel,
-                                              std::span<std::byte> room) noexcept {
-    BitWriter head(room);
-    if (channel > last) {
-        head.write_packed_uint(std::uint64_t{channel.value - last.value} << 1);
-    } else {
-        head.write_packed_uint(0);
-        head.write_packed_uint(channel.value);
+/// Writes a packed number, as BitWriter::write_packed_uint() does at a byte boundary. Returns where
+/// the next byte goes.
+inline std::byte* write_packed_bytes(std::byte* to, std::uint64_t value) noexcept {
+    for (; value >= 0x80; value >>= 7) {
+        *to++ = static_cast<std::byte>((value & 0x7F) << 1 | 1);
     }
-    REPLAYOUT_ASSERT(!head.overflowed() && head.byte_count() == room.size());
+    *to++ = static_cast<std::byte>(value << 1);
+    return to;
+}
+
+/// write_block_step() of more than a byte.
+inline void write_long_step(ChannelIndex last, ChannelIndex channel, BlockLength length,
+                            std::span<std::byte> room) noexcept {
+    const std::uint64_t flag = length == BlockLength::Given ? 1 : 0;
+    std::byte* end = room.data();
+    if (channel > last) {
+        end = write_packed_bytes(end, std::uint64_t{channel.value - last.value} << 1 | flag);
+    } else {
+        end = write_packed_bytes(end, flag);
+        end = write_packed_bytes(end, channel.value);
+    }
+    REPLAYOUT_ASSERT(end == room.data() + room.size());
+    (void)end;
 }
 
 }  // namespace detail
 
 /// Writes the head of a block, as long as the room for it (block_step_bytes()).
-inline void write_block_step(ChannelIndex last, ChannelIndex channel,
+inline void write_block_step(ChannelIndex last, ChannelIndex channel, BlockLength length,
                              std::span<std::byte> room) noexcept {
     if (room.size() == 1) {
         const std::uint32_t step = channel.value - last.value;
-        room.front() = static_cast<std::byte>(step << 2);  // a packed number, and its flag
+        const std::uint32_t flag = length == BlockLength::Given ? 1 : 0;
+        room.front() = static_cast<std::byte>((step << 1 | flag) << 1);  // a packed number
     } else {
-        detail::write_long_step(last, channel, room);
+        detail::write_long_step(last, channel, length, room);
+    }
+}
+
+/// Writes the length of a block, as long as the room for it (block_length_bytes()); none into no
+/// room.
+inline void write_block_length(std::size_t block_bytes, std::span<std::byte> room) noexcept {
+    if (!room.empty()) {
+        const std::byte* const end =
+            detail::write_packed_bytes(room.data(), block_length_word(block_bytes, false));
+        REPLAYOUT_ASSERT(end == room.data() + room.size());
+        (void)end;
     }
 }
 
@@ -103,20 +141,31 @@ class PacketBuilder {
     /// False, and nothing written, when it does not fit.
     [[nodiscard]] bool add_bunch(const BunchHeader& header, std::span<const std::byte> payload);
 
+    /// A bunch that is laid down, with its header. Requires has_room_for_bunch().
+    void add_bunch_bytes(std::span<const std::byte> bunch) noexcept {
+        REPLAYOUT_ASSERT(has_room_for_bunch(bunch.size()));
+        std::memcpy(bunches_.data() + bunch_bytes_, bunch.data(), bunch.size());
+        bunch_bytes_ += bunch.size();
+        ++bunch_count_;
+    }
+    /// Whether a bunch of so many bytes fits, header included.
+    [[nodiscard]] bool has_room_for_bunch(std::size_t bytes) const noexcept {
+        return bytes <= bytes_left() && bunch_count_ < bunches_in_packet_max;
+    }
+
     /// What the bunches take that were added.
     [[nodiscard]] std::size_t bunch_bytes() const noexcept { return bunch_bytes_; }
     /// Takes one out again: the `bytes` at `offset` of bunch_bytes().
     void remove_bunch(std::size_t offset, std::size_t bytes) noexcept;
 
-    /// Bytes set aside for the length of a block that carries one.
-    static constexpr std::size_t block_length_bytes_max = 2;
     /// Bytes of the longest head of a block: two packed numbers, and a length.
     static constexpr std::size_t block_head_bytes_max = 5 + 5 + block_length_bytes_max;
 
-    /// The longest block without a length that goes into an empty packet.
-    [[nodiscard]] static std::size_t block_bytes_max(std::size_t room_bytes,
-                                                     ChannelIndex channel) noexcept {
-        return room_bytes - block_step_bytes(ChannelIndex{}, channel);
+    /// The longest block that goes into an empty packet.
+    [[nodiscard]] static std::size_t block_bytes_max(std::size_t room_bytes, ChannelIndex channel,
+                                                     BlockLength length) noexcept {
+        return room_bytes - block_step_bytes(ChannelIndex{}, channel) -
+               (length == BlockLength::Given ? block_length_bytes_max : 0);
     }
 
     /// A writer over the room that is left, behind the head of a block; end_block() keeps what it
@@ -136,12 +185,21 @@ class PacketBuilder {
     /// A block whose bytes are known. False, and nothing written, when it does not fit.
     [[nodiscard]] bool add_block(ChannelIndex channel, bool has_length,
                                  std::span<const std::byte> block) noexcept;
-    /// Whole blocks without a length, laid down elsewhere, of which the first is that of `first`
-    /// and stands there without its head; the last is that of `last`. Requires room_for_blocks().
-    void add_blocks(ChannelIndex first, ChannelIndex last,
+    /// Whole blocks, laid down elsewhere, of which the first is that of `first` and stands there
+    /// without its head, but with its length, if it has one; the last is that of `last`. Requires
+    /// room_for_blocks().
+    void add_blocks(ChannelIndex first, BlockLength length_of_first, ChannelIndex last,
                     std::span<const std::byte> blocks) noexcept;
+    /// One such block, of which `block` has no length. Requires room_for_blocks() for both.
+    void add_block_alone(ChannelIndex channel, BlockLength length,
+                         std::span<const std::byte> block) noexcept;
     /// What there is room for behind the head of a block of `first`; nothing: not even for that.
     [[nodiscard]] std::size_t room_for_blocks(ChannelIndex first) const noexcept;
+    /// Bytes of the head of a block that follows what the packet has so far.
+    [[nodiscard]] std::size_t head_bytes_of(ChannelIndex channel) const noexcept {
+        return channel > last_channel_ ? block_step_bytes(last_channel_, channel)
+                                       : packed_uint_bytes(0) + packed_uint_bytes(channel.value);
+    }
     void end_block(const BitWriter& writer, ChannelIndex channel) noexcept {
         REPLAYOUT_ASSERT(!writer.overflowed() && writer.bit_count() % 8 == 0);
         block_bytes_ += writer.byte_count();
@@ -158,12 +216,12 @@ class PacketBuilder {
     [[nodiscard]] std::span<const std::byte> finish(const PacketHeader& header) noexcept;
 
   private:
-    /// Of the head of a block without a length, behind whatever stands there.
-    [[nodiscard]] std::size_t head_bytes_of(ChannelIndex channel) const noexcept {
-        return channel > last_channel_ ? block_step_bytes(last_channel_, channel)
-                                       : packed_uint_bytes(0) + packed_uint_bytes(channel.value);
-    }
+    // Two packed bytes hold 14 bits; a packet has room for far fewer bunches than that.
+    static constexpr std::uint32_t bunches_in_packet_max = 0x3FFF;
 
+    /// Writes the head of the first of some blocks. Returns the room for the rest of them.
+    [[nodiscard]] std::span<std::byte> begin_blocks(ChannelIndex first, BlockLength length,
+                                                    std::size_t bytes) noexcept;
     std::size_t room_bytes_;
     std::size_t bunch_bytes_ = 0;
     std::size_t block_bytes_ = 0;

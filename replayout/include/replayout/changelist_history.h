@@ -64,6 +64,11 @@ class ChangelistHistory {
         return newest_;
     }
 
+    /// Whether some handle changed in that version that is not in `whole`, or in no version after
+    /// it. True where that is forgotten, or the version is older than the last few.
+    /// Requires at most 64 handles. O(1).
+    [[nodiscard]] bool is_any_last_changed_at(Version version, std::uint64_t whole) const noexcept;
+
     /// From this version on entries are what changed in one version; the oldest one may stand for
     /// many.
     [[nodiscard]] Version exact_from() const noexcept { return count_ == 0 ? 0 : *entry(0); }

@@ -184,6 +184,11 @@ class RepLayout {
     /// Whether any leaf is a reference, in arrays, too.
     [[nodiscard]] bool has_references() const noexcept { return has_references_; }
 
+    /// The handles of which each change sends all of the value, bit 0 for handle 1: those of no
+    /// array, no member of an atomic struct and no struct with a NetDeltaSerializer. None where
+    /// there are more than 64 handles.
+    [[nodiscard]] std::uint64_t whole_handles() const noexcept { return whole_handles_; }
+
     /// Some property is a struct with a NetDeltaSerializer; its receivers need DeltaStates.
     [[nodiscard]] bool has_delta_structs() const noexcept { return has_delta_structs_; }
 
@@ -298,6 +303,7 @@ class RepLayout {
     bool is_fully_shared_ = true;
     bool has_net_serialize_structs_ = false;
     bool has_references_ = false;
+    std::uint64_t whole_handles_ = 0;
     bool has_delta_structs_ = false;
     std::uint32_t sent_within_us_ = 0;
     ChangeMask polled_parents_;

@@ -92,6 +92,7 @@ class RepLayoutBuilder {
         }
         finish_scopes();
         find_shared_serializers();
+        find_whole_handles();
         layout_->scan_plan_.assign(*layout_);
         layout_->fingerprint_ = fingerprint_.digest();
         const Status status =
@@ -535,6 +536,19 @@ class RepLayoutBuilder {
         if (std::find(diagnostics.begin(), diagnostics.end(), message) == diagnostics.end()) {
             log(LogLevel::Warning, printable(message));
             diagnostics.push_back(std::move(message));
+        }
+    }
+
+    void find_whole_handles() {
+        const RepScope& root = layout_->root();
+        if (root.handle_count > 64) {
+            return;
+        }
+        for (std::uint32_t handle = 1; handle <= root.handle_count; ++handle) {
+            const RepLayoutCmd& cmd = layout_->cmd(layout_->cmd_of(root, RepHandle{handle}));
+            const bool is_whole = !is_array(cmd.type) && !is_delta(cmd.type) &&
+                                  layout_->find_group(root, RepHandle{handle}) == nullptr;
+            layout_->whole_handles_ |= std::uint64_t{is_whole} << (handle - 1);
         }
     }
 

@@ -55,6 +55,28 @@ void ChangelistHistory::collect_newest(ChangeMask& candidates) const noexcept {
     add_handles(entry(count_ - 1), candidates);
 }
 
+bool ChangelistHistory::is_any_last_changed_at(Version version,
+                                               std::uint64_t whole) const noexcept {
+    REPLAYOUT_ASSERT(entry_words_ <= 1 + 64 / word_bits);
+    // More versions than a receiver is sent in a usual round trip. A peer decides of how many
+    // objects this is asked at once.
+    constexpr std::uint32_t few = 8;
+    if (count_ < 2 || *entry(count_ - 1) - version >= few) {
+        return true;
+    }
+    std::uint64_t later = 0;
+    for (std::uint32_t index = count_; index-- > 1;) {
+        const std::uint32_t* const at = entry(index);
+        const std::uint64_t handles =
+            at[1] | (entry_words_ == 3 ? std::uint64_t{at[2]} << word_bits : 0);
+        if (at[0] <= version) {
+            return at[0] == version && (handles & ~(later & whole)) != 0;
+        }
+        later |= handles;
+    }
+    return true;
+}
+
 Version ChangelistHistory::version_at(std::uint32_t index) const noexcept {
     REPLAYOUT_ASSERT(index < count_);
     return *entry(index);

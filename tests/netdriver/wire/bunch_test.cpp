@@ -35,7 +35,7 @@ constexpr std::size_t flags_offset = 1;  // behind a channel of one byte
 [[nodiscard]] bool reads_flags(unsigned flags) {
     Bytes bytes = write(make_header(5, 1, 3));
     bytes[flags_offset] = static_cast<std::byte>(flags);
-    if ((flags & 64) != 0) {  // unreliable: without a sequence
+    if ((flags & 64) != 0 || (flags & 1) != 0) {  // unreliable, open: without a sequence
         bytes.erase(bytes.begin() + flags_offset + 1, bytes.begin() + flags_offset + 3);
     }
     bytes.resize(bytes.size() + 3);
@@ -60,7 +60,7 @@ TEST_CASE("Bunch: a header reads back as it was written", "[netdriver][bunch]") 
     for (const std::uint32_t channel : {0u, 1u, 127u, 128u, 65'536u, 0xFFFF'FFFFu}) {
         for (const std::uint32_t payload_bytes : {0u, 1u, 127u, 128u, 1'136u}) {
             BunchHeader header = make_header(channel, 0xBEEF, payload_bytes);
-            header.is_open = true;
+            header.is_close = true;
             header.is_partial = true;
             header.is_partial_final = true;
             Bytes bytes = write(header);
@@ -74,8 +74,8 @@ TEST_CASE("Bunch: a header reads back as it was written", "[netdriver][bunch]") 
             CHECK(read.channel == header.channel);
             CHECK(read.sequence == header.sequence);
             CHECK(read.payload_bytes == payload_bytes);
-            CHECK(read.is_open);
-            CHECK(!read.is_close);
+            CHECK(!read.is_open);
+            CHECK(read.is_close);
             CHECK(read.is_partial);
             CHECK(!read.is_partial_initial);
             CHECK(read.is_partial_final);
@@ -114,7 +114,7 @@ TEST_CASE("Bunch: each field lies where the format says", "[netdriver][bunch]") 
     BunchHeader header = make_header(3, 0x1234, 2);
     CHECK(to_hex(write(header)) == "06 00 34 12 04");
     header.is_open = true;
-    CHECK(to_hex(write(header)) == "06 01 34 12 04");
+    CHECK(to_hex(write(header)) == "06 01 04");
     header.is_open = false;
     header.is_close = true;
     CHECK(to_hex(write(header)) == "06 02 34 12 04");
@@ -152,7 +152,7 @@ TEST_CASE("Bunch: flags that exclude each other are refused, and no others", "[n
             (flags & message) != 0 && (flags & (open | close | partial | call)) != 0;
         const bool is_odd_call = (flags & call) != 0 && (flags & (open | close)) != 0;
         const bool is_odd = (flags & unreliable) != 0 && (flags & call) == 0;
-        const bool is_both = (flags & open) != 0 && (flags & close) != 0;
+        const bool is_both = (flags & open) != 0 && (flags & (close | partial)) != 0;
         const bool has_part = (flags & (initial | final)) != 0;
         const bool is_lone = (flags & partial) == 0 && has_part;
         const bool is_first_and_last = (flags & initial) != 0 && (flags & final) != 0;

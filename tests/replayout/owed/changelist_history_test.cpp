@@ -43,6 +43,41 @@ TEST_CASE("ChangelistHistory: is empty at first", "[replayout][changelist_histor
     CHECK(collect(history, 0, {0, 5}).empty());
 }
 
+TEST_CASE("ChangelistHistory: tells whether anything changed last in a version",
+          "[replayout][changelist_history]") {
+    for (const std::uint32_t handles : {20u, 40u}) {
+        INFO(handles << " handles");
+        ChangelistHistory history(handles, std::pmr::get_default_resource());
+        constexpr std::uint64_t all = ~std::uint64_t{0};
+        const std::uint64_t last = std::uint64_t{1} << (handles - 1);
+        history.add(1, 1);
+        history.add(3, 2 | last);
+        history.add(4, 2);
+        history.add(5, last);
+        history.add(7, 4);
+        // The first entry may stand for any version up to its own.
+        CHECK(history.is_any_last_changed_at(1, all));
+        CHECK_FALSE(history.is_any_last_changed_at(3, all));
+        CHECK(history.is_any_last_changed_at(4, all));
+        CHECK(history.is_any_last_changed_at(5, all));
+        CHECK_FALSE(history.is_any_last_changed_at(6, all));
+        CHECK(history.is_any_last_changed_at(7, all));
+        // A part of a value may have changed in either version.
+        CHECK(history.is_any_last_changed_at(3, all ^ 2));
+        CHECK_FALSE(history.is_any_last_changed_at(3, 2 | last));
+        history.add(8, 2);
+        CHECK_FALSE(history.is_any_last_changed_at(4, all));
+        for (Version version = 9; version < 200; ++version) {
+            history.add(version, 8);
+        }
+        CHECK_FALSE(history.is_any_last_changed_at(198, all));
+        CHECK_FALSE(history.is_any_last_changed_at(192, all));
+        // Older than the last eight versions, and long folded into the first entry.
+        CHECK(history.is_any_last_changed_at(191, all));
+        CHECK(history.is_any_last_changed_at(5, all));
+    }
+}
+
 TEST_CASE("ChangelistHistory: answers what changed after a version",
           "[replayout][changelist_history]") {
     ChangelistHistory history(handle_count, std::pmr::get_default_resource());

@@ -7,7 +7,8 @@
 //     packed   channel      0: control; else the object's channel
 //     u8       flags        bit 0 open, 1 close, 2 partial, 3 first of the parts,
 //                           4 last of the parts, 5 call, 6 unreliable, 7 message
-//     u16      sequence     of the channel, low 16 bits; not of what is sent once
+//     u16      sequence     of the channel, low 16 bits; not of what is sent once, and not of an
+//                           open, which is the first of its channel
 //     packed   byte count   of the payload
 //     ...      payload
 #pragma once
@@ -46,6 +47,10 @@ struct BunchHeader {
     [[nodiscard]] constexpr bool has_sequence() const noexcept {
         return !is_unreliable || is_partial;
     }
+    /// Its sequence is written. That of an open is not: it is always the first of its channel.
+    [[nodiscard]] constexpr bool writes_sequence() const noexcept {
+        return has_sequence() && !is_open;
+    }
 };
 
 /// Bytes of the longest header: channel, flags, sequence, byte count.
@@ -65,7 +70,7 @@ inline constexpr std::size_t call_header_bytes_max = 5 + 1 + 2 + 2;
 void write_bunch_header(BitWriter& writer, const BunchHeader& header) noexcept;
 
 /// The reader, at a byte boundary, fails on reserved bits, on flags that exclude each other, and on
-/// a payload that goes beyond its end.
+/// a payload that goes beyond its end. The sequence of an open is 0, whatever the first one is.
 [[nodiscard]] BunchHeader read_bunch_header(BitReader& reader) noexcept;
 
 }  // namespace replayout
