@@ -52,7 +52,8 @@ class KeptBunches {
     [[nodiscard]] std::size_t count() const noexcept { return bunches_.count(); }
     /// The one that went out first. There must be one.
     [[nodiscard]] const KeptBunch& first() const noexcept { return bunches_.front(); }
-    // Each adds a bunch at the end, of which order and begin are to be set.
+
+    // Both add a bunch at the end. The caller sets its order and its begin.
 
     /// Holds the OpenBunch.
     [[nodiscard]] KeptBunch& add_open(ObjectIndex index, OpenBunch& open, Version block_version) {

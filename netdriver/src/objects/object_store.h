@@ -82,8 +82,8 @@ class alignas(64) ServerObject {
     }
     /// What each open of it says.
     [[nodiscard]] const SpawnRecord& spawn_record() const noexcept { return spawn_record_; }
-    /// Its open as clients get it of which none of these is true: it is the owner, it kept the
-    /// object while that was hidden or dormant. Null: it has no spawn record yet.
+    /// Its open, as a client gets it that is not the owner and did not keep the object while it was
+    /// hidden or dormant. Null: it has no spawn record yet.
     [[nodiscard]] OpenBunch* open_bunch() const noexcept { return open_bunch_.get(); }
     [[nodiscard]] const ObjectOwnership& ownership() const noexcept { return ownership_; }
     [[nodiscard]] NetDormancy dormancy() const noexcept { return dormancy_; }

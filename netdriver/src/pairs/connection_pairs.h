@@ -97,10 +97,9 @@ class ConnectionPairs {
     [[nodiscard]] SendingRepState& edit_channel(ObjectIndex index) noexcept {
         return pairs_[index];
     }
-    /// The channel is about to close, and nothing more is owed. Nobody asks
-    /// for what the pair was sent. Without a cap the pair is not pending until reset(), whatever
-    /// changes: another object in that slot has to wait for that. `is_kept`: it is, as the client
-    /// keeps the object.
+    /// The channel is about to close, and nothing more is owed. Without a cap the pair is not
+    /// pending until reset(), whatever changes: another object in that slot has to wait for that.
+    /// `is_kept`: the client keeps the object, so the pair may be pending.
     void closes(ObjectIndex index, bool is_kept) noexcept {
         if (!is_kept && !packets_.bandwidth().is_capped()) {
             closing_.set(index);

@@ -28,7 +28,7 @@ namespace {
     return bytes;
 }
 
-/// Blocks of three channels, each laid down with and without a length.
+/// A block to be laid down, and whether it has a length.
 struct Block {
     std::uint32_t channel;
     BlockLength length;
