@@ -80,8 +80,7 @@ bool InitialBatchSender::is_over() {
         if (has_sent(batch_.sent()[number - 1])) {
             batch_.take_sent(number - 1);
             parts_.ahead.stop(index);
-        } else if (keeps_getting_lost(index)) {
-            // While it keeps changing, too, the client's copy might never be complete.
+        } else if (needs_state_ahead(index)) {
             parts_.ahead.hold_back(index, parts_.records.complete_version(index));
         }
     }
@@ -114,13 +113,17 @@ bool InitialBatchSender::has_sent(const InitialBatch::Sent& object) {
             parts_.records.complete_version(index) >= object.version);
 }
 
-bool InitialBatchSender::keeps_getting_lost(ObjectIndex index) const noexcept {
+// If blocks keep getting lost while the object keeps changing, the client's copy might never be
+// complete. A call may have begun the object's StateAhead and no longer wait for it. Then the batch
+// carries it on, because an object with deltas sends nothing while its StateAhead drains.
+bool InitialBatchSender::needs_state_ahead(ObjectIndex index) const noexcept {
     if (batch_.arrival(index) != InitialBatch::Arrival::Pieces ||
         channel_state(parts_.pairs[index]) != ChannelState::Open) {
         return false;
     }
     const PairExtra* extra = parts_.pairs.find_extra(index);
-    return extra != nullptr && extra->complete.loss_count() > losses_before_ahead;
+    return extra != nullptr &&
+           (extra->ahead.is_on() || extra->complete.loss_count() > losses_before_ahead);
 }
 
 void InitialBatchSender::note_first_block_of_batch(const SentRecord& record, bool is_delivered) {

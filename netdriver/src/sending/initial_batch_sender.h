@@ -95,8 +95,9 @@ class InitialBatchSender {
     /// Undoes release() for all objects after the first `sent_before`.
     void take_back(std::size_t sent_before);
     [[nodiscard]] bool has_sent(const InitialBatch::Sent& object);
-    /// The client has its first block, but more of what followed was lost than is usual.
-    [[nodiscard]] bool keeps_getting_lost(ObjectIndex index) const noexcept;
+    /// The client has its first block, but more of what followed was lost than is usual, or a call
+    /// began to send the state ahead.
+    [[nodiscard]] bool needs_state_ahead(ObjectIndex index) const noexcept;
     void note_first_block_of_batch(const SentRecord& record, bool is_delivered);
 
     InitialBatch batch_;  // first, as every tick asks for its state
