@@ -59,6 +59,7 @@ void ServerBundles::begin(Contents contents, std::span<TypeCounters> type_counte
 void ServerBundles::clear() noexcept {
     begin(Contents::Objects, {});
     is_built_ = false;
+    may_be_copied_ = false;
 }
 
 void ServerBundles::finish(std::span<const ObjectIndex> order, ReplicationCounters& counters) {
@@ -79,6 +80,7 @@ void ServerBundles::finish(std::span<const ObjectIndex> order, ReplicationCounte
     taken_.assign(run().bundles().size(), 0);
     taken_end_.store(0, std::memory_order_relaxed);
     counters.bundles_built += has_bytes() ? run().bundles().size() : 0;
+    may_be_copied_ = has_bytes() && loose().empty() && pivoted().empty();
 }
 
 void ServerBundles::give_back() {

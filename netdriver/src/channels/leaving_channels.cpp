@@ -17,11 +17,6 @@ LeavingChannels::LeavingChannels(ObjectChannels& channels, HiddenStates& hidden_
       dropped_(Allocator<DroppedCalls>(&memory.scratch)),
       returned_(Allocator<ObjectIndex>(&memory.scratch)) {}
 
-bool LeavingChannels::must_wait(ObjectIndex index) const noexcept {
-    return !parts_.calls.is_idle() && parts_.pairs.has_object(index) &&
-           parts_.calls.reliable_count(channel_of(index)) > 0;
-}
-
 void LeavingChannels::leave(ObjectIndex index, ChannelCloseReason reason) {
     parts_.pairs.grow();
     const bool was_leaving = is_leaving(index);

@@ -45,7 +45,10 @@ class LeavingChannels {
 
     /// The client has the object, or is being sent it, and reliable calls of it are on their way.
     /// O(calls).
-    [[nodiscard]] bool must_wait(ObjectIndex index) const noexcept;
+    [[nodiscard]] bool must_wait(ObjectIndex index) const noexcept {
+        return !parts_.calls.is_idle() && parts_.pairs.has_object(index) &&
+               parts_.calls.reliable_count(channel_of(index)) > 0;
+    }
     /// The client loses the object of that slot, after the reliable calls of its family. If the
     /// client does not have it, it goes at once.
     void leave(ObjectIndex index, ChannelCloseReason reason);

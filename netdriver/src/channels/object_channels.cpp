@@ -79,6 +79,7 @@ void ObjectChannels::close_object(ObjectIndex index, ChannelCloseReason reason) 
     parts_.pairs.dormancy().closed(index);
     parts_.part_notices.forget_object(index);
     parts_.stats.calls_dropped += parts_.calls.close_channel(channel_of(index));
+    parts_.pairs.pending().clear(index);
     const bool has_channel = state == ChannelState::OpenSent || state == ChannelState::Open;
     if (!has_channel) {
         if (is_kept) {
@@ -86,7 +87,6 @@ void ObjectChannels::close_object(ObjectIndex index, ChannelCloseReason reason) 
         }
         return;  // never opened, or its predecessor in this slot is still closing
     }
-    parts_.pairs.pending().clear(index);
     parts_.pairs.erase_deltas(index);
     parts_.roles.forget_object(index);
     queue_close(index, end_messages(index), reason, false);
@@ -108,10 +108,10 @@ bool ObjectChannels::close_plain(ObjectIndex index, ChannelCloseReason reason) {
     pairs.ordered().erase(index);
     SendingRepState& pair = pairs.edit_channel(index);
     const ChannelState state = channel_state(pair);
+    pairs.pending().clear(index);  // also of one that was never opened: it is no longer there
     if (state != ChannelState::OpenSent && state != ChannelState::Open) {
         return true;
     }
-    pairs.pending().clear(index);
     pairs.closes(index, false);
     add_bunches(pair, 1);
     set_channel_state(pair, ChannelState::Closing);
@@ -280,21 +280,6 @@ bool ObjectChannels::bunch_delivered(const BunchTag& tag) {
     return true;
 }
 
-void ObjectChannels::kept_delivered(const BunchTag& tag) {
-    const ObjectIndex index = tag.object_index;
-    if (parts_.objects.is_part(index) || parts_.pairs.validator() != nullptr) {
-        (void)bunch_delivered(tag);
-        return;
-    }
-    SendingRepState& pair = parts_.pairs.edit_channel(index);
-    resolve_bunch(pair);
-    if (channel_state(pair) != ChannelState::Closing) {
-        open_delivered(index);  // a close is sent of no other channel
-    } else if (bunch_count(pair) == 0) {
-        finish_close(index);
-    }
-}
-
 void ObjectChannels::open_delivered(ObjectIndex index) {
     parts_.pairs.channel_opened(index);
     parts_.values.object_mapped(index);
@@ -313,14 +298,18 @@ void ObjectChannels::open_delivered(ObjectIndex index) {
 }
 
 void ObjectChannels::finish_close(ObjectIndex index) {
-    parts_.incoming_calls.channel_closed(channel_of(index));
+    if (parts_.incoming_calls.has_receivers()) {
+        parts_.incoming_calls.channel_closed(channel_of(index));
+    }
     parts_.calls.channel_closed(channel_of(index));
     --closing_count_;
     ++parts_.stats.channels_closed;
     if (finish_dormant_close(index)) {
         return;
     }
-    parts_.closing_names.finished(index);
+    if (!parts_.closing_names.is_empty()) {
+        parts_.closing_names.finished(index);
+    }
     (void)parts_.pairs.reset(index);
     if (parts_.objects.at(index) != nullptr && !parts_.pairs.dormancy().is_resting(index)) {
         parts_.pairs.pending().set(index);  // the next object of this slot has been waiting
@@ -368,7 +357,7 @@ bool ObjectChannels::finish_dormant_close(ObjectIndex index) {
         ++parts_.stats.channels_dormant;
         return true;
     }
-    const auto removed = removed_.find(index);
+    const auto removed = removed_.empty() ? removed_.end() : removed_.find(index);
     if (removed == removed_.end()) {
         return false;
     }

@@ -70,6 +70,8 @@ class ObjectChannels {
                 parts_.objects.destroyed_parts_of(index) == nullptr) &&
                !is_owner(index);
     }
+    /// The role of some object is that of before (freeze_role()).
+    [[nodiscard]] bool has_frozen_roles() const noexcept { return !frozen_roles_.empty(); }
     /// The open of such an object, whose layout does not need the held version, goes out now.
     SendingRepState& begin_shared_open(ObjectIndex index) {
         ++parts_.stats.channels_opened;
@@ -77,11 +79,42 @@ class ObjectChannels {
         add_bunches(pair, 1);
         return pair;
     }
+    /// The same where no pair is validated. `is_recent`: the object is one of RecentObjects.
+    SendingRepState& begin_shared_open(ObjectIndex index, bool is_recent) {
+        ++parts_.stats.channels_opened;
+        SendingRepState& pair = parts_.pairs.begin_plain(index, is_recent);
+        add_bunches(pair, 1);
+        return pair;
+    }
     /// Closes an object of which nothing rare is kept, as close_object() does. False, and nothing
     /// done: something rare may be kept. Requires that the pair is not about to leave.
     [[nodiscard]] bool close_plain(ObjectIndex index, ChannelCloseReason reason);
-    /// An open or a close was delivered of which there is no bunch (KeptBunches).
-    void kept_delivered(const BunchTag& tag);
+    /// The open of an object was delivered of which there is no bunch (KeptBunches).
+    void shared_open_delivered(ObjectIndex index) {
+        if (parts_.pairs.validator() != nullptr) {
+            (void)bunch_delivered({BunchTag::Kind::Open, index, 0});
+            return;
+        }
+        SendingRepState& pair = parts_.pairs.edit_channel(index);
+        resolve_bunch(pair);
+        if (channel_state(pair) != ChannelState::Closing) {
+            open_delivered(index);  // it is no part
+        } else if (bunch_count(pair) == 0) {
+            finish_close(index);
+        }
+    }
+    /// The same of a close.
+    void close_delivered(ObjectIndex index) {
+        if (parts_.pairs.validator() != nullptr) {
+            (void)bunch_delivered({BunchTag::Kind::Close, index, 0});
+            return;
+        }
+        SendingRepState& pair = parts_.pairs.edit_channel(index);
+        resolve_bunch(pair);
+        if (bunch_count(pair) == 0) {
+            finish_close(index);
+        }
+    }
     /// The client is to have the object no more.
     void close_object(ObjectIndex index, ChannelCloseReason reason);
     /// The object's channel is to close: from now on the server takes no call of the client on it.

@@ -43,6 +43,8 @@ ServerLane::ServerLane(const NetDriverSettings& settings, std::uint32_t lane_num
       scratch(&memory.scratch),
       context{guids, stats.replication, scratch, settings.sharing, nullptr, settings.is_validating},
       candidates(&memory.scratch),
+      open_runs(&memory.scratch),
+      flush_copies(&memory.scratch),
       transport(driver_transport, &memory.scratch),
       client_transport(total != nullptr ? driver_transport : transport),
       ids(guids),

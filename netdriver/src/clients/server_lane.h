@@ -16,9 +16,11 @@
 
 #include "bundle_choice.h"
 #include "due_objects.h"
+#include "flush_copy.h"
 #include "lane_ids.h"
 #include "lane_range.h"
 #include "lane_transport.h"
+#include "open_runs.h"
 #include "send_order.h"
 
 #include <atomic>
@@ -34,6 +36,13 @@ struct alignas(64) ServerLane {
 
     /// Counters begin anew.
     void add_stats_to(NetStats& total) noexcept;
+    /// Its connections are about to be sent.
+    void begin_sending() noexcept {
+        if (client_count > 1) {
+            open_runs.begin_flush();
+            flush_copies.begin_flush();
+        }
+    }
     /// Behind a flush, on the driver's thread: the connection that was served last is nobody's
     /// business any more, and states that others may hold, which are counted by one thread at a
     /// time (NetDeltaStatePtr), are let go of.
@@ -42,10 +51,12 @@ struct alignas(64) ServerLane {
         context.type_counters = nullptr;
         context.delta_states = nullptr;
         scratch.forget_deltas();
+        open_runs.end_flush();
+        flush_copies.end_flush();
     }
 
     /// Between flushes, see KeptRoom.
-    void trim() { trim_all(due, candidates, transport, bundle_choice); }
+    void trim() { trim_all(due, candidates, open_runs, flush_copies, transport, bundle_choice); }
 
     const std::uint32_t number;  ///< among the server's lanes
     NetStats own_stats;
@@ -53,6 +64,8 @@ struct alignas(64) ServerLane {
     SendScratch scratch;
     SendContext context;
     SendOrder::Candidates candidates;  // scratch
+    OpenRuns open_runs;
+    FlushCopies flush_copies;
     LaneTransport transport;
     /// What its connections send by: `transport` where there are several lanes, else the driver's.
     Transport& client_transport;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <span>
 
 #include "object_index.h"
 #include "table_growth.h"
@@ -154,6 +155,9 @@ class BitRowOf {
         return index < words_.size() ? words_[index] : 0;
     }
 
+    [[nodiscard]] std::span<const std::uint64_t> words() const noexcept {
+        return {words_.data(), words_.size()};
+    }
     /// Words that word() may find something in, and set_word() may write.
     [[nodiscard]] std::size_t word_count() const noexcept { return words_.size(); }
     void set_word(std::size_t index, std::uint64_t bits) noexcept { words_[index] = bits; }

@@ -89,7 +89,8 @@ class RingQueue {
     /// Once in KeptRoom::period: gives back what was not needed since.
     void trim() {
         const std::size_t most = std::exchange(most_, count_);
-        if (KeptRoom::is_too_large(most, slots_.size(), sizeof(T))) {
+        if (slots_.size() > initial_slots &&
+            KeptRoom::is_too_large(most, slots_.size(), sizeof(T))) {
             move_to(std::max(initial_slots, std::bit_ceil(2 * most)));
         }
     }

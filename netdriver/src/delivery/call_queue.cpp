@@ -374,6 +374,9 @@ std::uint32_t CallQueue::close_channel(ChannelIndex channel) {
 }
 
 void CallQueue::channel_closed(ChannelIndex channel) {
+    if (closing_.empty()) {
+        return;
+    }
     const auto found = closing_.find(channel);
     if (found != closing_.end()) {
         take_from(kept_, found->second);

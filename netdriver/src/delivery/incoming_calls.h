@@ -57,6 +57,10 @@ class IncomingCalls final : private ReliableMessageHandler {
     /// again.
     void put_off();
     /// Parts or calls are kept until others come.
+    /// Calls came in on some channel, or what is due may be of a channel that closes.
+    [[nodiscard]] bool has_receivers() const noexcept {
+        return !receivers_.empty() || !due_.empty();
+    }
     [[nodiscard]] bool keeps_any() const noexcept { return !account_.is_empty(); }
     /// So much was put off that nothing more should come before some of it ran.
     [[nodiscard]] bool is_full() const noexcept;

@@ -56,7 +56,7 @@ ReliableSender::ReliableSender(std::size_t fragment_bytes, const ReliableWindow&
       kept_(resource),
       unsent_channels_(Allocator<std::pair<ChannelIndex, UnsentChannel>>(resource)),
       ended_(Allocator<EndedMessage>(resource)),
-      waiting_closes_(resource) {}
+      closes_(resource) {}
 
 std::uint32_t ReliableSender::fragment_count(std::size_t payload_bytes) const noexcept {
     const std::size_t count = (payload_bytes + fragment_bytes_ - 1) / fragment_bytes_;
@@ -90,7 +90,8 @@ void ReliableSender::queue_close(ChannelIndex channel, std::uint16_t sequence,
         (void)queue(close_header(channel, sequence), sequence, payload,
                     {BunchTag::Kind::Close, slot_of(channel), 0});
     } else {
-        waiting_closes_.push_back() = {channel, sequence, reason};
+        closes_.push_back() = {channel, sequence, reason};
+        ++waiting_close_count_;
         ++bunch_count_;
     }
 }
@@ -134,7 +135,7 @@ void ReliableSender::trim() {
     for (UseState& each : states_) {
         trim_all(each.unsent, each.sent);
     }
-    trim_all(waiting_closes_, kept_);
+    trim_all(closes_, kept_);
 }
 
 WindowPosition ReliableSender::window_begin() const noexcept {
@@ -152,20 +153,22 @@ WindowPosition ReliableSender::window_begin() const noexcept {
     return begin;
 }
 
-bool ReliableSender::has_window_beyond_usual(PacketUse use,
-                                             std::uint64_t message_bytes) const noexcept {
+bool ReliableSender::has_window_beyond_usual(PacketUse use, std::uint64_t message_bytes,
+                                             std::uint32_t count) const noexcept {
     // Once all values have arrived, what is known begins after them, as has_usual_room() wants it.
     const bool is_known =
         sent_.values == known_begin_.values || !state_of(PacketUse::Values).sent.is_empty();
-    if (is_known && has_window_from(known_begin_, use, message_bytes)) {
+    if (is_known && has_window_from(known_begin_, use, message_bytes, count)) {
         return true;
     }
     known_begin_ = window_begin();
-    return has_window_from(known_begin_, use, message_bytes);
+    return has_window_from(known_begin_, use, message_bytes, count);
 }
 
 bool ReliableSender::has_window_from(const WindowPosition& begin, PacketUse use,
-                                     std::uint64_t message_bytes) const noexcept {
+                                     std::uint64_t message_bytes,
+                                     std::uint32_t count) const noexcept {
+    const std::uint32_t more = count - 1;  // than one, each of which is a message
     ReliableAmount values = difference(sent_.values, begin.values);
     for (const EndedMessage& message : ended_) {
         values.bytes += message.bytes;
@@ -173,10 +176,12 @@ bool ReliableSender::has_window_from(const WindowPosition& begin, PacketUse use,
     const ReliableAmount others = difference(sent_.others, begin.others);
     const ReliableAmount& own = use == PacketUse::Values ? values : others;
     // Of the bunches that were sent the first does not wait, it is what the others wait for.
-    if (values.bunches + others.bunches > window_.bunches || own.bunches > shares_.bunches) {
+    if (values.bunches + others.bunches + more > window_.bunches ||
+        own.bunches + more > shares_.bunches) {
         return false;
     }
-    const bool is_within_share = own.bytes == 0 || own.bytes + message_bytes <= shares_.bytes;
+    const bool is_within_share =
+        (own.bytes == 0 && more == 0) || own.bytes + message_bytes <= shares_.bytes;
     return message_bytes == 0 ||
            (values.bytes + others.bytes + message_bytes <= window_.bytes && is_within_share);
 }
@@ -239,34 +244,68 @@ void ReliableSender::send_open(ObjectIndex index, OpenBunch& bunch, Version bloc
     ++bunch_count_;
 }
 
-void ReliableSender::send_close() {
-    const WaitingClose& close = waiting_closes_.front();
-    send_kept(kept_.add_close(slot_of(close.channel), close.sequence, close.reason),
-              close_payload_bytes);
-    waiting_closes_.pop_front();
+void ReliableSender::send_opens(const OpenRunPart& opens, std::size_t payload_bytes) {
+    REPLAYOUT_ASSERT(has_room_for_opens(opens.count, payload_bytes));
+    send_kept(kept_.add_opens(opens), payload_bytes, opens.count);
+    bunch_count_ += opens.count;
 }
 
-ResolvedBunch ReliableSender::kept_delivered() noexcept {
-    const ResolvedBunch resolved{kept_.first().tag(), kept_.first().block_version};
+std::uint32_t ReliableSender::sendable_closes() const noexcept {
+    const std::uint32_t count = waiting_close_count_;
+    if (count == 0 || has_usual_room(std::uint64_t{count} * close_payload_bytes, count)) {
+        return count;
+    }
+    return has_window_for(PacketUse::Messages, close_payload_bytes) ? 1 : 0;
+}
+
+void ReliableSender::send_closes(std::uint32_t count) {
+    REPLAYOUT_ASSERT(count <= waiting_close_count_);
+    send_kept(kept_.add_closes(count), count * close_payload_bytes, count);
+    waiting_close_count_ -= count;
+}
+
+ResolvedBunch ReliableSender::open_delivered() noexcept {
+    const KeptBunch& open = kept_.first();
+    const ResolvedBunch resolved{{BunchTag::Kind::Open, open.object_index, 0}, open.block_version};
     kept_.pop_front();
     --bunch_count_;
-    if (!ended_.empty() && resolved.tag.kind == BunchTag::Kind::Close) {
-        forget_ended(channel_of(resolved.tag.object_index));
-    }
     return resolved;
+}
+
+ObjectIndex ReliableSender::close_delivered() noexcept {
+    const ChannelIndex channel = closes_.front().channel;
+    closes_.pop_front();
+    --bunch_count_;
+    if (!ended_.empty()) {
+        forget_ended(channel);
+    }
+    return slot_of(channel);
 }
 
 ResolvedBunch ReliableSender::kept_lost() {
     const KeptBunch& kept = kept_.first();
-    const BunchTag tag = kept.tag();
-    const ResolvedBunch resolved{tag, kept.block_version};
-    const ChannelIndex channel = channel_of(tag.object_index);
-    const std::array<std::byte, close_payload_bytes> reason = {
-        static_cast<std::byte>(kept.close_reason)};
-    const bool is_open = kept.open != nullptr;
-    const std::span<const std::byte> payload = is_open ? kept.open->payload() : reason;
-    BunchHeader header =
-        is_open ? OpenBunch::header_of(channel) : close_header(channel, kept.close_sequence);
+    const OpenRun::Open open =
+        kept.is_run() ? kept.opens.opens().front()
+                      : OpenRun::Open{kept.open, kept.object_index, kept.block_version};
+    ResolvedBunch resolved{{BunchTag::Kind::Open, open.object_index, 0}, open.block_version};
+    if (open.bunch != nullptr) {
+        lose_kept(OpenBunch::header_of(channel_of(open.object_index)), resolved.tag,
+                  open.bunch->payload());
+    } else {
+        const WaitingClose& close = closes_.front();
+        resolved = {{BunchTag::Kind::Close, slot_of(close.channel), 0}, 0};
+        const std::array<std::byte, close_payload_bytes> reason = {
+            static_cast<std::byte>(close.reason)};
+        lose_kept(close_header(close.channel, close.sequence), resolved.tag, reason);
+        closes_.pop_front();
+    }
+    kept_.pop_front();
+    return resolved;
+}
+
+void ReliableSender::lose_kept(BunchHeader header, const BunchTag& tag,
+                               std::span<const std::byte> payload) {
+    const KeptBunch& kept = kept_.first();
     header.payload_bytes = static_cast<std::uint32_t>(payload.size());
     BunchPool::BunchPtr bunch = pool_.make(header, tag, payload, payload.size());
     bunch->begin = kept.begin;
@@ -274,8 +313,6 @@ ResolvedBunch ReliableSender::kept_lost() {
     UseState& to = state_of(use_of(tag.kind));
     to.lose(kept.order, *bunch);
     to.sent.insert(kept.order, std::move(bunch));
-    kept_.pop_front();
-    return resolved;
 }
 
 void ReliableSender::forget_ended(ChannelIndex channel) noexcept {
@@ -418,7 +455,7 @@ void ReliableSender::strip_parts(UseState& from, ChannelIndex channel, std::uint
 }
 
 void ReliableSender::keep_control_only() {
-    bunch_count_ -= kept_.count() + waiting_closes_.count();
+    bunch_count_ -= kept_.count() + waiting_close_count_;
     kept_.clear();
     // What is dropped leaves gaps in the window, and what is left is a message or two.
     window_.bunches = std::numeric_limits<std::uint64_t>::max();
@@ -437,7 +474,8 @@ void ReliableSender::keep_control_only() {
         }
     }
     ended_.clear();
-    waiting_closes_.clear();
+    closes_.clear();
+    waiting_close_count_ = 0;
     // All at once: to erase them one by one moves those that follow each time.
     const auto is_other = [](const auto& entry) { return !entry.first.is_control(); };
     unsent_channels_.erase(

@@ -64,6 +64,8 @@ struct WaitingClose {
     ChannelIndex channel;
     std::uint16_t sequence = 0;
     ChannelCloseReason reason = ChannelCloseReason::Destroyed;
+
+    friend bool operator==(const WaitingClose&, const WaitingClose&) noexcept = default;
 };
 static_assert(sizeof(WaitingClose) == 8);
 
@@ -112,26 +114,56 @@ class ReliableSender {
     /// The open of that object goes out now, with a first block of that version; 0: without one.
     /// Requires has_room_for(). Holds the bunch.
     void send_open(ObjectIndex index, OpenBunch& bunch, Version block_version);
+    /// These opens could go out now, one after the other, and closes with them. `payload_bytes`: of
+    /// all of them. False also where that is near.
+    [[nodiscard]] bool has_room_for_opens(std::uint32_t count,
+                                          std::size_t payload_bytes) const noexcept {
+        const UseState& opens = state_of(PacketUse::Objects);
+        return opens.lost_count == 0 && opens.unsent.is_empty() &&
+               (has_usual_room(payload_bytes, count) ||
+                has_window_beyond_usual(PacketUse::Objects, payload_bytes, count));
+    }
+    /// They go out now. Requires has_room_for_opens(). Holds their run.
+    void send_opens(const OpenRunPart& opens, std::size_t payload_bytes);
     /// A first block of the object is under way that went out so.
     [[nodiscard]] bool has_first_block_of(ObjectIndex index) const noexcept {
         return kept_.has_block_of(index);
     }
     /// A close waits apart.
-    [[nodiscard]] bool has_waiting_closes() const noexcept { return waiting_closes_.count() > 0; }
-    /// A close waits apart, and the first one is within the window.
-    [[nodiscard]] bool may_send_close() const noexcept {
-        return has_waiting_closes() && has_window_for(PacketUse::Messages, close_payload_bytes);
+    [[nodiscard]] bool has_waiting_closes() const noexcept { return waiting_close_count_ > 0; }
+    [[nodiscard]] std::uint32_t waiting_close_count() const noexcept {
+        return waiting_close_count_;
     }
-    /// The first close that waits apart. There must be one.
-    [[nodiscard]] const WaitingClose& next_close() const noexcept {
-        return waiting_closes_.front();
+    /// How many of the closes that wait apart may go out now, the first of them first.
+    [[nodiscard]] std::uint32_t sendable_closes() const noexcept;
+    /// The `number`-th close that waits apart, from 0 on. There must be one.
+    [[nodiscard]] const WaitingClose& waiting_close(std::uint32_t number) const noexcept {
+        return closes_.at(closes_.count() - waiting_close_count_ + number);
     }
-    /// That close goes out now.
-    void send_close();
-    /// The first of the bunches that went out by send_open() and send_close() and are under way was
-    /// delivered.
-    ResolvedBunch kept_delivered() noexcept;
-    /// The same of a lost one: it waits to go out again.
+    /// So many go out now, in one packet. Requires sendable_closes().
+    void send_closes(std::uint32_t count);
+    /// Returns the first of what went out by send_open(), send_opens() and send_closes() and is
+    /// under way. There must be one.
+    [[nodiscard]] const KeptBunch& first_kept() const noexcept { return kept_.first(); }
+    /// Calls `visit(kept)` for the last `count` of what is under way so.
+    template <typename Visitor>
+    void for_each_of_last_kept(std::size_t count, Visitor visit) const {
+        kept_.for_each_of_last(count, visit);
+    }
+    /// The first, which is an open, was delivered.
+    ResolvedBunch open_delivered() noexcept;
+    /// The first, which is closes, was delivered. Returns how many closes it is. The caller calls
+    /// close_delivered() for each.
+    std::uint32_t closes_delivered() noexcept { return kept_.take_closes(); }
+    /// Returns the object of which the channel was closed.
+    ObjectIndex close_delivered() noexcept;
+    /// The first, which is a run, was delivered. The caller holds the run now.
+    [[nodiscard]] OpenRunPart opens_delivered() noexcept {
+        const OpenRunPart opens = kept_.take_opens();
+        bunch_count_ -= opens.count;
+        return opens;
+    }
+    /// The first bunch of the first was lost: it waits to go out again.
     ResolvedBunch kept_lost();
     /// The bunch did not leave after all: it waits as if it was lost. `was_sent`: as of before
     /// sent().
@@ -212,13 +244,16 @@ class ReliableSender {
     void count_out(ChannelIndex channel);
     /// The other end has nothing left of messages that a close of that channel ended.
     void forget_ended(ChannelIndex channel) noexcept;
-    /// One more bunch goes out and is kept; `bytes`: of its payload.
-    void send_kept(KeptBunch& bunch, std::size_t bytes) noexcept {
-        bunch.order = BunchOrder{++sent_count_};
+    /// One more bunch goes out and is kept, or a run of so many; `bytes`: of all payloads.
+    void send_kept(KeptBunch& bunch, std::size_t bytes, std::uint32_t count = 1) noexcept {
+        bunch.order = BunchOrder{sent_count_ + 1};
         bunch.begin = sent_;
-        ++sent_.others.bunches;
+        sent_count_ += count;
+        sent_.others.bunches += count;
         sent_.others.bytes += bytes;
     }
+    /// The first bunch of kept_ waits to go out again.
+    void lose_kept(BunchHeader header, const BunchTag& tag, std::span<const std::byte> payload);
     /// Calls `visit(bunch, whether it is in flight)` for the parts of a value under way.
     template <typename Visitor>
     void for_each_part(const BunchTag& value, Visitor visit);
@@ -237,17 +272,21 @@ class ReliableSender {
         return (use != PacketUse::Values && has_usual_room(message_bytes)) ||
                has_window_beyond_usual(use, message_bytes);
     }
-    /// No value is under way, and what there is leaves room: so it is most often.
-    [[nodiscard]] bool has_usual_room(std::uint64_t message_bytes) const noexcept {
+    /// No value is under way, and what there is leaves room for so many bunches more: so it is most
+    /// often.
+    [[nodiscard]] bool has_usual_room(std::uint64_t message_bytes,
+                                      std::uint32_t count = 1) const noexcept {
         return sent_.values == known_begin_.values && ended_.empty() &&
-               sent_.others.bunches - known_begin_.others.bunches <= shares_.bunches &&
+               sent_.others.bunches + (count - 1) - known_begin_.others.bunches <=
+                   shares_.bunches &&
                sent_.others.bytes - known_begin_.others.bytes + message_bytes <= shares_.bytes;
     }
-    [[nodiscard]] bool has_window_beyond_usual(PacketUse use,
-                                               std::uint64_t message_bytes) const noexcept;
+    [[nodiscard]] bool has_window_beyond_usual(PacketUse use, std::uint64_t message_bytes,
+                                               std::uint32_t count = 1) const noexcept;
     /// The same if it began there.
     [[nodiscard]] bool has_window_from(const WindowPosition& begin, PacketUse use,
-                                       std::uint64_t message_bytes) const noexcept;
+                                       std::uint64_t message_bytes,
+                                       std::uint32_t count) const noexcept;
 
     std::size_t fragment_bytes_;
     ReliableWindow window_;
@@ -266,7 +305,8 @@ class ReliableSender {
     std::size_t most_channels_ = 0;       // since trim()
     std::size_t sent_channel_count_ = 0;  // of these, with nothing that is unsent any more
     Vector<EndedMessage> ended_;          // few
-    RingQueue<WaitingClose> waiting_closes_;
+    RingQueue<WaitingClose> closes_;      // under way (KeptBunches), and then those that wait
+    std::uint32_t waiting_close_count_ = 0;
 };
 
 }  // namespace replayout

@@ -82,7 +82,7 @@ bool BandwidthShares::may_send_bunches(BudgetShare share) const noexcept {
         case BudgetShare::Joins:
             return false;
         case BudgetShare::Messages:
-            return reliable_.may_send(PacketUse::Messages) || reliable_.may_send_close();
+            return reliable_.may_send(PacketUse::Messages) || reliable_.sendable_closes() > 0;
         case BudgetShare::Values:
             return reliable_.may_send(PacketUse::Values);
     }

@@ -27,6 +27,10 @@ class CallTurns {
     }
 
     [[nodiscard]] bool are_calls_first() const noexcept { return are_calls_first_; }
+    /// Returns whether calls will not go first in the next flush, whatever waits.
+    [[nodiscard]] bool is_turn_of_values_next() const noexcept {
+        return did_calls_find_room_ && !are_calls_first_;
+    }
     /// Returns whether values go before calls in this flush, and none of them was written so far.
     [[nodiscard]] bool is_values_turn() const noexcept {
         return !are_calls_first_ && !is_any_value_written_;

@@ -153,8 +153,36 @@ void PacketStream::write_shared_open(ObjectIndex index, OpenBunch& bunch, Versio
     begin_packet(PacketUse::Objects);
     builder_.add_bunch_bytes(bunch.bytes());
     reliable_.send_open(index, bunch, block_version);
-    sent_.add_kept(block_version > 0);
+    sent_.add_open(block_version > 0);
     ++stats_.bunches_sent;
+}
+
+void PacketStream::write_opens(const OpenRunPart& opens, std::span<const std::byte> bunches,
+                               std::size_t payload_bytes) {
+    begin_packet(PacketUse::Objects);
+    builder_.add_bunch_bytes(bunches, opens.count);
+    note_opens(opens, payload_bytes);
+}
+
+void PacketStream::note_opens(const OpenRunPart& opens, std::size_t payload_bytes) {
+    reliable_.send_opens(opens, payload_bytes);
+    sent_.add_opens(opens);
+    stats_.bunches_sent += opens.count;
+}
+
+void PacketStream::write_copy(const PacketBuilder& packet, PacketUse use,
+                              std::uint32_t close_count) {
+    begin_packet(use);
+    builder_.copy_from(packet);
+    if (close_count > 0) {
+        note_closes(close_count);
+    }
+}
+
+void PacketStream::note_closes(std::uint32_t count) {
+    reliable_.send_closes(count);
+    sent_.add_closes(count);
+    stats_.bunches_sent += count;
 }
 
 void PacketStream::note_bunch(const SentBunch& name) {
@@ -228,26 +256,38 @@ bool PacketStream::write_next(PacketUse use) {
     return true;
 }
 
-bool PacketStream::write_close() {
-    const WaitingClose& close = reliable_.next_close();
-    const CloseBunch bunch(close.channel, close.sequence, close.reason);
+bool PacketStream::write_closes(std::uint32_t count_max) {
+    const auto next = [this](std::uint32_t number) {
+        const WaitingClose& close = reliable_.waiting_close(number);
+        return CloseBunch(close.channel, close.sequence, close.reason);
+    };
+    CloseBunch bunch = next(0);
     if (!make_room_for_bunch(PacketUse::Messages, bunch.bytes().size())) {
         return false;
     }
     begin_packet(PacketUse::Messages);
-    builder_.add_bunch_bytes(bunch.bytes());
-    reliable_.send_close();
-    sent_.add_kept(false);
-    ++stats_.bunches_sent;
+    std::uint32_t count = 0;
+    while (true) {
+        bunch.add_to(builder_);
+        if (++count == count_max) {
+            break;
+        }
+        bunch = next(count);
+        if (bunch.bytes().size() > builder_.bytes_left()) {
+            break;
+        }
+    }
+    note_closes(count);
     return true;
 }
 
 void PacketStream::write_messages_and_closes() {
-    while (reliable_.may_send_close()) {
-        if (reliable_.may_send(PacketUse::Messages) && !write_next(PacketUse::Messages)) {
+    while (const std::uint32_t closes = reliable_.sendable_closes()) {
+        const bool is_by_turns = reliable_.may_send(PacketUse::Messages);
+        if (is_by_turns && !write_next(PacketUse::Messages)) {
             return;
         }
-        if (!write_close()) {
+        if (!write_closes(is_by_turns ? 1 : closes)) {
             return;
         }
     }
@@ -325,6 +365,9 @@ void PacketStream::send_empty(NetTime now, bool ack_requested) {
 }
 
 void PacketStream::send_packet(bool ack_requested) {
+    if (observer_ != nullptr) {
+        observer_->packet_ends();
+    }
     PacketHeader header = sent_.notify().next_header();
     header.has_bunches = builder_.has_bunches();
     header.ack_requested = ack_requested;

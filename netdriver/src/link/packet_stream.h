@@ -31,6 +31,16 @@
 
 namespace replayout {
 
+/// Learns when packets are sent.
+class PacketObserver {
+  public:
+    /// The open packet is about to be sent.
+    virtual void packet_ends() = 0;
+
+  protected:
+    ~PacketObserver() = default;
+};
+
 class PacketStream final {
   public:
     struct Settings {
@@ -103,6 +113,23 @@ class PacketStream final {
     /// Returns whether a bunch of so many bytes, header included, can be written now; the packet
     /// that has no room for it is sent.
     [[nodiscard]] bool make_room_for_bunch(PacketUse use, std::size_t bytes);
+    /// Returns whether one more may begin for certain when the open packet, which is not empty, is
+    /// sent.
+    [[nodiscard]] bool may_go_over(PacketUse use) const noexcept {
+        return !builder_.is_empty() && !bandwidth_.is_capped() && sent_.packets_for(use) > 1;
+    }
+
+    /// Returns whether there is no cap, nothing is in the open packet, and nothing waits but
+    /// closes.
+    [[nodiscard]] bool is_clear() const noexcept {
+        return !bandwidth_.is_capped() && builder_.is_empty() && !reliable_.has_unsent() &&
+               reliable_.waiting_count(PacketUse::Objects) == 0 &&
+               reliable_.waiting_count(PacketUse::Messages) == 0 &&
+               reliable_.waiting_count(PacketUse::Values) == 0 && turns_.is_turn_of_values_next();
+    }
+
+    /// Null: nobody learns of packets. It outlives this, or is taken away before.
+    void set_observer(PacketObserver* observer) noexcept { observer_ = observer; }
 
     // The open packet.
 
@@ -120,6 +147,27 @@ class PacketStream final {
     }
     /// Names the open packet: packets before it have lower numbers.
     [[nodiscard]] std::uint64_t open_packet_number() const noexcept { return packets_finished_; }
+    /// Returns what the open packet counts for.
+    [[nodiscard]] PacketUse open_use() const noexcept { return open_use_; }
+    /// Calls `visit(kept)` for what the open packet has of KeptBunches.
+    template <typename Visitor>
+    void for_each_kept_of_packet(Visitor visit) const {
+        reliable_.for_each_of_last_kept(sent_.kept_count(), visit);
+    }
+    /// Returns whether so many packets may begin now, of objects and of messages each.
+    [[nodiscard]] bool may_begin(std::uint32_t count) const noexcept {
+        // Messages leave room for objects, so what they may take objects may.
+        return sent_.window().fate_cost().has_room_for_objects() &&
+               sent_.packets_for(PacketUse::Messages) >= count;
+    }
+    /// All that goes out in this flush are copies. Requires is_clear().
+    void begin_copies() noexcept { turns_.begin_flush(false, reliable_); }
+    /// Makes the open packet a copy of one that counts for `use`, with so many closes, the first of
+    /// those that wait; the caller adds all else that it carries to reliable() and sent(). Requires
+    /// that the open packet is empty.
+    void write_copy(const PacketBuilder& packet, PacketUse use, std::uint32_t close_count);
+    /// Notes opens in the open packet that are part of such a copy.
+    void note_opens(const OpenRunPart& opens, std::size_t payload_bytes);
     /// Returns the bytes of all packets that were built here, the open one included. The difference
     /// between two calls is what was written in between.
     [[nodiscard]] std::uint64_t bytes_written() const noexcept {
@@ -140,6 +188,10 @@ class PacketStream final {
     /// none does. Requires room for it in a packet that is open or may begin, in the window of
     /// bunches, and that no open waits.
     void write_shared_open(ObjectIndex index, OpenBunch& bunch, Version block_version);
+    /// Writes opens that were laid down together, whose bytes are `bunches`, as the same of each of
+    /// them. `payload_bytes`: of all of them. Requires ReliableSender::has_room_for_opens(), too.
+    void write_opens(const OpenRunPart& opens, std::span<const std::byte> bunches,
+                     std::size_t payload_bytes);
     /// Returns whether an open waits to go out again, alone or with others: nothing else of objects
     /// may go out before it.
     [[nodiscard]] bool has_lost_opens() const noexcept {
@@ -194,8 +246,11 @@ class PacketStream final {
     /// Writes the next bunch of a queue, which may be sent. False: no packet is left.
     [[nodiscard]] bool write_next(PacketUse use);
     void write_bunch(PacketUse use);
-    /// Writes the first close that waits apart, which may be sent. False: no packet is left.
-    [[nodiscard]] bool write_close();
+    /// Writes closes that wait apart, as many as one packet has room for, and `count_max` at most,
+    /// which may be sent. False: no packet is left.
+    [[nodiscard]] bool write_closes(std::uint32_t count_max);
+    /// So many are in the open packet.
+    void note_closes(std::uint32_t count);
     /// Writes both by turns, so that neither has to wait for all of the other.
     void write_messages_and_closes();
     /// Writes an open that was just taken out of a packet.
@@ -218,6 +273,7 @@ class PacketStream final {
     PacketUse open_use_ = PacketUse::Objects;  // of the open packet
     BudgetShare open_budget_share_ = BudgetShare::State;
     bool has_sent_ = false;
+    PacketObserver* observer_ = nullptr;
     CallTurns turns_;
     ReliableSender reliable_;
     BandwidthShares bandwidth_;

@@ -69,6 +69,7 @@ class PacketWindow {
 
     /// The cost of resolving all that is under way.
     [[nodiscard]] FateCost& fate_cost() noexcept { return fate_cost_; }
+    [[nodiscard]] const FateCost& fate_cost() const noexcept { return fate_cost_; }
     /// The same, in units of FateCost.
     [[nodiscard]] std::uint32_t fate_units() const noexcept { return fate_cost_.units(); }
     /// The packets that may be sent without arriving.

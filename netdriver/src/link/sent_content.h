@@ -42,9 +42,18 @@ class SentContentHandler {
     virtual void bundles_delivered(const SentBundles& bundles, std::uint32_t count) = 0;
     virtual void bundle_lost(const SentBundle& bundle) = 0;
     virtual void bunch_delivered(const BunchTag& tag) = 0;
-    /// An open or a close that went out by ReliableSender::send_open() or send_close(), and the
-    /// first block that went with the open.
-    virtual void kept_delivered(const ResolvedBunch& bunch) { bunch_delivered(bunch.tag); }
+    /// An open that went out by ReliableSender::send_open(), and the first block that went with it.
+    virtual void open_delivered(const ResolvedBunch& open) { bunch_delivered(open.tag); }
+    /// The close of the channel of that object, which went out by ReliableSender::send_closes().
+    virtual void close_delivered(ObjectIndex index) {
+        bunch_delivered({BunchTag::Kind::Close, index, 0});
+    }
+    /// Opens that went out by ReliableSender::send_opens(), with their first blocks.
+    virtual void opens_delivered(std::span<const OpenRun::Open> opens) {
+        for (const OpenRun::Open& open : opens) {
+            open_delivered({{BunchTag::Kind::Open, open.object_index, 0}, open.block_version});
+        }
+    }
     /// An open went lost; it will be sent again.
     virtual void bunch_lost(const BunchTag& tag) = 0;
     /// A reliable call, or a part of one; who sent it keeps it, and sends it again.

@@ -195,22 +195,50 @@ void SentPackets::packet_delivered(std::uint64_t sequence) {
 
 void SentPackets::kept_delivered(std::uint32_t count) {
     for (std::uint32_t i = 0; i < count; ++i) {
-        const ResolvedBunch bunch = parts_.reliable.kept_delivered();
-        handler_->kept_delivered(bunch);
-        window_.fate_cost().take(cost_of_kept(bunch.block_version > 0));
+        const KeptBunch& first = parts_.reliable.first_kept();
+        if (first.is_run()) {
+            opens_delivered();
+        } else if (first.open == nullptr) {
+            closes_delivered();
+        } else {
+            const ResolvedBunch open = parts_.reliable.open_delivered();
+            handler_->open_delivered(open);
+            window_.fate_cost().take(cost_of_open(open.block_version > 0));
+        }
     }
+}
+
+void SentPackets::closes_delivered() {
+    const std::uint32_t count = parts_.reliable.closes_delivered();
+    for (std::uint32_t i = 0; i < count; ++i) {
+        handler_->close_delivered(parts_.reliable.close_delivered());
+    }
+    window_.fate_cost().take(count * FateCost::bunch);
+}
+
+void SentPackets::opens_delivered() {
+    const OpenRunPart opens = parts_.reliable.opens_delivered();
+    handler_->opens_delivered(opens.opens());
+    window_.fate_cost().take(cost_of(opens));
+    opens.run->release();
 }
 
 void SentPackets::kept_lost(std::uint32_t count) {
     for (std::uint32_t i = 0; i < count; ++i) {
-        const ResolvedBunch bunch = parts_.reliable.kept_lost();
-        handler_->bunch_lost(bunch.tag);
-        window_.fate_cost().take(cost_of_kept(bunch.block_version > 0));
-        if (bunch.block_version > 0) {
-            ++parts_.stats.records_lost;
-            handler_->record_lost(
-                SentRecord::of_first_block(bunch.tag.object_index, bunch.block_version));
+        for (std::size_t left = parts_.reliable.first_kept().bunch_count(); left > 0; --left) {
+            first_kept_lost();
         }
+    }
+}
+
+void SentPackets::first_kept_lost() {
+    const ResolvedBunch bunch = parts_.reliable.kept_lost();
+    handler_->bunch_lost(bunch.tag);
+    window_.fate_cost().take(cost_of_open(bunch.block_version > 0));
+    if (bunch.block_version > 0) {
+        ++parts_.stats.records_lost;
+        handler_->record_lost(
+            SentRecord::of_first_block(bunch.tag.object_index, bunch.block_version));
     }
 }
 

@@ -62,6 +62,7 @@ class SentPackets final : private PacketNotifyHandler {
     [[nodiscard]] const PacketNotify& notify() const noexcept { return notify_; }
     /// How many packets may be under way.
     [[nodiscard]] PacketWindow& window() noexcept { return window_; }
+    [[nodiscard]] const PacketWindow& window() const noexcept { return window_; }
     /// Packets belong to another session from now on. Requires that nothing was received.
     void set_session(std::uint16_t session) noexcept { notify_.set_session(session); }
     /// Gives back room for what packets carried, see KeptRoom.
@@ -83,11 +84,22 @@ class SentPackets final : private PacketNotifyHandler {
         window_.fate_cost().add(FateCost::bunch);
         sent_bunches_.push_back() = name;
     }
-    /// Remembers an open or a close that went out by ReliableSender::send_open() or send_close().
-    void add_kept(bool has_block) noexcept {
+    /// Remembers an open that went out by ReliableSender::send_open().
+    void add_open(bool has_block) noexcept {
         ++open_packet_.kept_count;
-        window_.fate_cost().add(cost_of_kept(has_block));
+        window_.fate_cost().add(cost_of_open(has_block));
         parts_.stats.records_sent += has_block ? 1u : 0u;
+    }
+    /// The same of closes that went out by ReliableSender::send_closes().
+    void add_closes(std::uint32_t count) noexcept {
+        ++open_packet_.kept_count;
+        window_.fate_cost().add(count * FateCost::bunch);
+    }
+    /// The same of opens that went out by ReliableSender::send_opens().
+    void add_opens(const OpenRunPart& opens) noexcept {
+        ++open_packet_.kept_count;
+        window_.fate_cost().add(cost_of(opens));
+        parts_.stats.records_sent += opens.block_count;
     }
     /// Remembers a reliable call, or a part of one.
     void add_call(const SentCall& name) {
@@ -97,6 +109,22 @@ class SentPackets final : private PacketNotifyHandler {
     }
     /// Returns how many bunches the open packet has, calls excepted.
     [[nodiscard]] std::uint32_t bunch_count() const noexcept { return open_packet_.bunch_count; }
+    /// Returns whether the open packet has nothing but bundles and what add_open(), add_opens() and
+    /// add_closes() added.
+    [[nodiscard]] bool has_only_kept_and_bundles() const noexcept {
+        return open_packet_.bunch_count == 0 && open_packet_.record_count == 0 &&
+               open_packet_.call_count == 0;
+    }
+    /// Returns how often these added to it.
+    [[nodiscard]] std::uint32_t kept_count() const noexcept { return open_packet_.kept_count; }
+    /// Calls `visit(bundle)` for each that was added to the open packet.
+    template <typename Visitor>
+    void for_each_bundle_of_packet(Visitor visit) const {
+        for (std::size_t i = sent_bundles_.count() - open_packet_.bundle_count;
+             i < sent_bundles_.count(); ++i) {
+            visit(sent_bundles_.at(i)[0]);
+        }
+    }
     /// Forgets the bunch that was added to the open packet as number `number`.
     void take_out_bunch(std::uint32_t number) noexcept;
 
@@ -174,7 +202,7 @@ class SentPackets final : private PacketNotifyHandler {
         std::uint16_t first_record_count = 0;  // of these, before the bundles
         std::uint16_t bundle_count = 0;
         std::uint16_t call_count = 0;  // reliable ones
-        std::uint16_t kept_count = 0;  // of add_kept()
+        std::uint16_t kept_count = 0;  // of add_open(), add_opens() and add_closes()
         // This packet and those that follow it are packets of a burst, and nothing else; known of
         // the first of them that is not resolved. 0: it was put together by itself.
         std::uint16_t burst_count = 0;
@@ -191,11 +219,17 @@ class SentPackets final : private PacketNotifyHandler {
     };
     static_assert(sizeof(SentPacket) <= 24, "packets of one tick lie in few lines of memory");
 
-    [[nodiscard]] static constexpr std::uint32_t cost_of_kept(bool has_block) noexcept {
+    [[nodiscard]] static constexpr std::uint32_t cost_of_open(bool has_block) noexcept {
         return FateCost::bunch + (has_block ? FateCost::own_block : 0);
     }
+    [[nodiscard]] static constexpr std::uint32_t cost_of(const OpenRunPart& opens) noexcept {
+        return opens.count * FateCost::bunch + opens.block_count * FateCost::own_block;
+    }
     void kept_delivered(std::uint32_t count);
+    void opens_delivered();
+    void closes_delivered();
     void kept_lost(std::uint32_t count);
+    void first_kept_lost();
     void packet_delivered(std::uint64_t sequence) override;
     void packets_delivered(std::uint64_t first, std::uint64_t last) override;
     void packet_lost(std::uint64_t sequence) override;

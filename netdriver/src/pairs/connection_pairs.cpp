@@ -84,34 +84,43 @@ void ConnectionPairs::mark_changed() {
         regular_.note_changed(changes_.has_any(), true);
         return;
     }
+    const bool may_be_late = has_opening();
+    // All of these are as long as the store has slots.
+    const std::uint64_t* const changed_words = changes_.objects.words().data();
+    const std::uint64_t* const regular_words = regular_.row().words().data();
+    const std::uint64_t* const opening_words = opening_.words().data();
     std::uint64_t regular = 0;
     std::uint64_t others = 0;
     std::size_t visited = 0;
     for_each_stirring_word(changes_, [&](std::uint32_t word) {
-        const std::uint64_t changed = changes_.objects.word(word);
-        if (const std::uint64_t late = changed & opening_.word(word) & regular_.row().word(word) &
-                                       ~changes_.young.word(word);
-            late != 0) {
-            leave_late(word, late);
+        const std::uint64_t changed = changed_words[word];
+        std::uint64_t among = changed & regular_words[word];
+        if (may_be_late) {
+            if (std::uint64_t late = among & opening_words[word];
+                late != 0 && (late &= ~changes_.young.word(word)) != 0) {
+                leave_late(word, late);
+                among ^= late;
+            }
         }
-        const std::uint64_t left = changed & ~regular_.row().word(word);
-        regular |= changed ^ left;
+        regular |= among;
         ++visited;
-        if (left == 0) {
-            return;
-        }
-        others |= left;
-        const std::uint64_t resting =
-            dormancy_.dormant.word(word) | dormancy_.irrelevant.word(word);
-        if (const std::uint64_t owed = left & ~resting & ~closing_.word(word); owed != 0) {
-            pending().merge_word(word, owed);
-            BitRow::for_each_in_word(word, owed, [this](ObjectIndex index) { prefetch(index); });
-        } else if (~resting == 0) {
-            dormancy_.resting_words.insert(word);
+        if (const std::uint64_t left = changed ^ among; left != 0) {
+            others |= left;
+            owe_changed(word, left);
         }
     });
     REPLAYOUT_ASSERT(visited == changes_.words.size() || do_resting_words_rest());
     regular_.note_changed(regular != 0, others == 0 && visited == changes_.words.size());
+}
+
+void ConnectionPairs::owe_changed(std::uint32_t word, std::uint64_t objects) noexcept {
+    const std::uint64_t resting = dormancy_.dormant.word(word) | dormancy_.irrelevant.word(word);
+    if (const std::uint64_t owed = objects & ~resting & ~closing_.word(word); owed != 0) {
+        pending().merge_word(word, owed);
+        BitRow::for_each_in_word(word, owed, [this](ObjectIndex index) { prefetch(index); });
+    } else if (~resting == 0) {
+        dormancy_.resting_words.insert(word);
+    }
 }
 
 void ConnectionPairs::leave_late(std::size_t word, std::uint64_t objects) noexcept {

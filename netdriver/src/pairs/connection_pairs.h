@@ -82,6 +82,10 @@ class ConnectionPairs {
     }
     /// Requires that the object is there.
     [[nodiscard]] PairRef ref(ObjectIndex index) const { return {index, *objects_.at(index)}; }
+    /// The channel is free.
+    [[nodiscard]] bool is_closed(ObjectIndex index) const noexcept {
+        return channel_state(pairs_[index]) == ChannelState::Closed;
+    }
     void prefetch(ObjectIndex index) const noexcept {
         replayout::prefetch(&pairs_[index], sizeof(SendingRepState));
     }
@@ -119,6 +123,10 @@ class ConnectionPairs {
     /// opens are not acknowledged. None is a part: what a client is sent of a part it may throw
     /// away as long as it lacks the outer.
     [[nodiscard]] const BitRow& opening() const noexcept { return opening_; }
+    /// The object is one of RecentObjects.
+    [[nodiscard]] bool is_recent(ObjectIndex index) const noexcept {
+        return changes_.recent.contains(index);
+    }
     /// There are any.
     [[nodiscard]] bool has_opening() const noexcept { return opening_count_ > 0; }
     /// As if nothing had ever been sent.
@@ -154,13 +162,13 @@ class ConnectionPairs {
         return true;
     }
     /// The same of a plain object of which the open went out with all there is (begin_plain()).
-    [[nodiscard]] bool settle_opened(PairRef ref) {
-        if (is_behind(ref.index)) {
+    /// `may_be_regular`: pairs of objects of its layout.
+    [[nodiscard]] bool settle_opened(ObjectIndex index, bool may_be_regular) {
+        if (is_behind(index)) {
             return false;
         }
-        if (opening_.test(ref.index) && replayout::may_be_regular(ref.layout()) &&
-            !dormancy_.is_resting(ref.index)) {
-            regular_.add(ref.index);
+        if (may_be_regular && opening_.test(index) && !dormancy_.is_resting(index)) {
+            regular_.add(index);
         }
         return true;
     }
@@ -193,6 +201,8 @@ class ConnectionPairs {
         return pending_;
     }
     [[nodiscard]] const BitRow& pending() const noexcept { return pending_; }
+    /// The same, of pairs that may be changed.
+    [[nodiscard]] const BitRow& pending_row() const noexcept { return pending_; }
     /// There are any. Without a look at the row, where there were none the last time and nobody had
     /// it since to change it, or to read it as if to change it. It notes what it finds: to ask is
     /// for one thread at a time.
@@ -228,6 +238,8 @@ class ConnectionPairs {
     [[nodiscard]] bool keeps_account() const noexcept {
         return tracked_count_ > 0 || validator_.has_value();
     }
+    /// Returns whether no pair needs account, and no layout that was sent has deltas.
+    [[nodiscard]] bool is_plain() const noexcept { return !keeps_account() && !has_deltas(); }
     /// Account is kept from now on.
     [[nodiscard]] CompleteVersions& track(ObjectIndex index);
     /// Of a layout that has deltas; null of any other. Valid until another one is made.
@@ -282,17 +294,21 @@ class ConnectionPairs {
     /// The same for the first time of an object without a name, whose layout does not need the held
     /// version.
     SendingRepState& begin_plain(ObjectIndex index) {
+        if (validator_) {
+            validator_->channel_opened(index);
+        }
+        return begin_plain(index, changes_.recent.contains(index));
+    }
+    /// The same where no pair is validated. `is_recent`: the object is one of RecentObjects.
+    SendingRepState& begin_plain(ObjectIndex index, bool is_recent) {
         regular_.note_reset();
         ordered_.erase(index);
         SendingRepState& pair = pairs_[index];
         pair = SendingRepState();
         set_channel_state(pair, ChannelState::OpenSent);
-        if (changes_.recent.contains(index)) {
+        if (is_recent) {
             opening_.set(index);
             ++opening_count_;
-        }
-        if (validator_) {
-            validator_->channel_opened(index);
         }
         return pair;
     }
@@ -336,6 +352,8 @@ class ConnectionPairs {
             --opening_count_;
         }
     }
+    /// These objects of a word changed, and their pairs are not regular.
+    void owe_changed(std::uint32_t word, std::uint64_t objects) noexcept;
     /// These objects of a word changed and are not young, and opens of their pairs are under way:
     /// the pairs cease to be regular.
     void leave_late(std::size_t word, std::uint64_t objects) noexcept;

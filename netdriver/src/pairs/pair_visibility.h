@@ -66,9 +66,19 @@ struct PairVisibility {
 
     /// Something is noted of the object here.
     [[nodiscard]] bool is_any_noted(ObjectIndex index) const noexcept {
-        return becoming.test(index) || dormant.test(index) || kept.test(index) ||
-               asked.test(index) || irrelevant.test(index) || leaving.test(index) ||
-               frozen.test(index) || returning.test(index) || awaits_outer.test(index);
+        const std::size_t words = becoming.word_count() | dormant.word_count() | kept.word_count() |
+                                  asked.word_count() | irrelevant.word_count() |
+                                  leaving.word_count() | frozen.word_count() |
+                                  returning.word_count() | awaits_outer.word_count();
+        if (words == 0) {
+            return false;  // nothing ever was of any object
+        }
+        const std::size_t word = BitRow::word_of(index);
+        const std::uint64_t noted = becoming.word(word) | dormant.word(word) | kept.word(word) |
+                                    asked.word(word) | irrelevant.word(word) | leaving.word(word) |
+                                    frozen.word(word) | returning.word(word) |
+                                    awaits_outer.word(word);
+        return (noted & BitRow::mask_of(index)) != 0;
     }
     /// The client knows more of the object than an open says.
     [[nodiscard]] bool is_kept_or_frozen(ObjectIndex index) const noexcept {

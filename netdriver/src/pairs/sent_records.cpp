@@ -208,7 +208,7 @@ void SentRecords::bundle_lost(const SentBundle& bundle) {
         if (extra != nullptr) {
             resolve_block(extra, false);
         }
-        if (channel_state(pairs_[block.index]) == ChannelState::Closing) {
+        if (channel_state(pairs_.edit_channel(block.index)) == ChannelState::Closing) {
             return;  // nothing is owed any more
         }
         const VersionInterval versions{block.version - 1, block.version};

@@ -42,6 +42,21 @@ SendResult BlockWriter::write_payload(PairRef ref, const SharedPayload& payload)
     return SendResult::Whole;
 }
 
+void BlockWriter::write_kept(PairRef ref, const SharedPayload& payload, const RegularBlock& first) {
+    if (first.bytes.empty()) {
+        const SendResult result = write_payload(ref, payload);
+        REPLAYOUT_ASSERT(result == SendResult::Whole);
+        (void)result;
+        return;
+    }
+    const bool is_added = parts_.packets.builder().add_block(
+        channel_of(ref.index), block_has_length(parts_.pairs[ref.index]), first.bytes);
+    REPLAYOUT_ASSERT(is_added);
+    (void)is_added;
+    parts_.packets.builder().spend_array_steps(payload.array_steps);
+    count_regular(ref.index, first);
+}
+
 SentBlock BlockWriter::write_whole(PairRef ref, const OwedVersions& position,
                                    const ChangeMask& owed) {
     BlockFrame frame = begin_block(ref.index, false);
@@ -101,9 +116,30 @@ BlockWriter::RegularBlock BlockWriter::regular_block(PairRef ref, const OwedVers
     if (state.must_restart_arrays(position, owed)) {
         return {};
     }
+    return lay_apart(ref, position, owed, bytes_max);
+}
+
+BlockWriter::RegularBlock BlockWriter::first_block(PairRef ref, const OwedVersions& position) {
+    REPLAYOUT_ASSERT(position.sent_version == 0 && !ref.layout().needs_held_version());
+    // A serializer that fails, or names what the client may not have, is asked once, where the
+    // block goes.
+    if (ref.layout().has_net_serialize_structs()) {
+        return {};
+    }
+    ChangeMask& owed = parts_.context.scratch.owed;
+    parts_.pairs.collect_owed(ref, position, owed);
+    return !owed.any() ? RegularBlock()
+                       : lay_apart(ref, position, owed,
+                                   PacketBuilder::block_bytes_max(
+                                       parts_.packets.builder().room_bytes(), channel_of(ref.index),
+                                       BlockLength::Given));
+}
+
+BlockWriter::RegularBlock BlockWriter::lay_apart(PairRef ref, const OwedVersions& position,
+                                                 const ChangeMask& owed, std::size_t bytes_max) {
     BitWriter body(body_.first(bytes_max));
     const ScopedValue not_sent(parts_.context.is_counting_sent, false);  // see count_regular()
-    const SentBlock block = send_properties(state, position, owed, body, parts_.context);
+    const SentBlock block = send_properties(ref.state(), position, owed, body, parts_.context);
     if (block != SendResult::Whole || !block.findings->left_out.empty() ||
         !is_bundled(body.byte_count(), block.array_steps)) {
         return {};

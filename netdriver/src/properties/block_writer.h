@@ -57,6 +57,11 @@ class BlockWriter {
     /// (ObjectStore::lock).
     [[nodiscard]] RegularBlock regular_block(PairRef ref, const OwedVersions& position,
                                              BlockLength length);
+    /// The same of the first block of a plain object, of which nobody was sent one like it. The
+    /// block is kept, so find_plain_payload() finds it from now on.
+    [[nodiscard]] RegularBlock first_block(PairRef ref, const OwedVersions& position);
+    /// Writes that block, or a copy of it, if `first` has no bytes. Requires room for it.
+    void write_kept(PairRef ref, const SharedPayload& payload, const RegularBlock& first);
     /// Counts a block that was put into a packet.
     void count_regular(ObjectIndex index, const RegularBlock& block);
 
@@ -80,6 +85,9 @@ class BlockWriter {
     /// Returns why it had to be written.
     [[nodiscard]] BlockMiss note_whole(PairRef ref, const OwedVersions& position,
                                        const SentBlock& block, std::span<const std::byte> bytes);
+    /// Encodes a block into `body_`. Without bytes: it must go its own way.
+    [[nodiscard]] RegularBlock lay_apart(PairRef ref, const OwedVersions& position,
+                                         const ChangeMask& owed, std::size_t bytes_max);
     /// A block of that length may be in a bundle, see ServerBundles::array_steps_per_byte().
     [[nodiscard]] bool is_bundled(std::size_t body_bytes, std::size_t array_steps) const noexcept;
     /// regular_block() of most blocks where nothing is shared (PlainBlock). Without bytes: it is

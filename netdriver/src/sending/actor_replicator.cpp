@@ -9,7 +9,7 @@ ActorReplicator::ActorReplicator(const Parts& parts, std::span<TypeCounters> typ
                                  MemoryResource* scratch)
     : parts_(parts),
       shared_opens_({parts.objects, parts.pairs, parts.channels, parts.properties, parts.packets,
-                     parts.context}),
+                     parts.context, parts.open_runs}),
       type_counters_(type_counters),
       to_settle_(scratch) {}
 
@@ -87,7 +87,8 @@ SendOutcome ActorReplicator::replicate_after_opens(ObjectIndex index) {
         case ChannelState::Closed:
             if (shared_opens_.open(index)) {
                 if (may_have_regular_pairs(parts_.initial_batch, parts_.packets, parts_.order) &&
-                    !parts_.pairs.settle_opened(parts_.pairs.ref(index))) {
+                    !parts_.pairs.settle_opened(index,
+                                                may_be_regular(parts_.pairs.ref(index).layout()))) {
                     to_settle_.push_back(index);
                 }
                 return SendOutcome::Done;
@@ -106,6 +107,17 @@ SendOutcome ActorReplicator::replicate_after_opens(ObjectIndex index) {
         settle_if_regular(index);
     }
     return outcome;
+}
+
+std::uint32_t ActorReplicator::open_as_laid_down(ObjectIndex index,
+                                                 const SharedOpens::Order& order) {
+    const bool may_settle =
+        may_have_regular_pairs(parts_.initial_batch, parts_.packets, parts_.order);
+    return shared_opens_.open_several(index, order, [&](const OpenRuns::Entry& entry) {
+        if (may_settle) {
+            settle_opened(entry);
+        }
+    });
 }
 
 void ActorReplicator::settle(ObjectIndex index) {

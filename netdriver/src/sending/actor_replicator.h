@@ -42,6 +42,7 @@ class ActorReplicator {
         HiddenStates& hidden_states;
         PacketStream& packets;
         SendContext& context;
+        OpenRuns& open_runs;
         // They decide whether pairs may be regular.
         const InitialBatch& initial_batch;
         const SendOrder& order;
@@ -63,6 +64,15 @@ class ActorReplicator {
         }
         return replicate_after_opens(index);
     }
+    /// Opens objects that follow each other, from `index` on, as SharedOpens::open_several(),
+    /// before any other replicates them. Returns how many; 0: the object is to be replicated by
+    /// itself.
+    [[nodiscard]] std::uint32_t open_several(ObjectIndex index, const SharedOpens::Order& order) {
+        return shared_opens_.has_several() && type_counters_.empty() &&
+                       !parts_.packets.has_lost_opens()
+                   ? open_as_laid_down(index, order)
+                   : 0;
+    }
     /// Writes lost opens, each with the block of its object, as many as find room.
     void write_lost_opens();
     /// Writes the first blocks of objects whose opens are in the packet without them.
@@ -81,6 +91,23 @@ class ActorReplicator {
         return initial_batch.state() == InitialBatch::State::Finished &&
                (!packets.bandwidth().is_capped() || order.pressure() == 0);
     }
+    /// The client was sent the object as it was laid down, and pairs may be regular.
+    void settle_opened(const OpenRuns::Entry& entry) {
+        if (!parts_.pairs.settle_opened(entry.object_index, entry.may_be_regular)) {
+            to_settle_.push_back(entry.object_index);
+        }
+    }
+    /// Nobody counts by type.
+    [[nodiscard]] bool counts_no_types() const noexcept { return type_counters_.empty(); }
+    [[nodiscard]] SharedOpens& shared_opens() noexcept { return shared_opens_; }
+    /// Pairs may be regular from now on. The pair becomes so if the client was sent all of the
+    /// object; else once that is so.
+    void settle_arrived(ObjectIndex index) {
+        if (!parts_.pairs.is_regular(index) && !parts_.pairs.pending_row().test(index) &&
+            may_have_regular_pairs(parts_.initial_batch, parts_.packets, parts_.order)) {
+            (void)parts_.pairs.settle(index);
+        }
+    }
     /// Pairs that had to wait become regular. Requires that regular pairs were sent the changes of
     /// this flush.
     void settle_waiting();
@@ -90,6 +117,8 @@ class ActorReplicator {
   private:
     [[nodiscard]] SendOutcome write_missing_blocks();
     [[nodiscard]] SendOutcome replicate_after_opens(ObjectIndex index);
+    [[nodiscard]] std::uint32_t open_as_laid_down(ObjectIndex index,
+                                                  const SharedOpens::Order& order);
     /// The open of `outer` goes out again. Until it arrives the client throws the blocks of its
     /// parts away, also of those whose own open has arrived. So all of them is owed anew: a block
     /// that leans on one of before would show an atomic struct of which the client has half.

@@ -17,12 +17,26 @@ void InitialBatch::add(ObjectIndex index, float order) {
 void InitialBatch::begin() {
     REPLAYOUT_ASSERT(state_ == State::Before);
     state_ = State::Sending;
+    is_by_index_ =
+        std::adjacent_find(candidates_.begin(), candidates_.end(),
+                           [](const Candidate& left, const Candidate& right) {
+                               return left.order != right.order || left.index > right.index;
+                           }) == candidates_.end();
+    if (is_by_index_) {
+        return;
+    }
     // Not sorted: most of the order is needed only in later ticks, and whoever joins in this one
     // with others would pay for all of it now.
     std::make_heap(candidates_.begin(), candidates_.end(), std::greater<>());
 }
 
 ObjectIndex InitialBatch::next() noexcept {
+    if (is_by_index_) {
+        while (next_ < candidates_.size() && !waiting_.test(candidates_[next_].index)) {
+            ++next_;
+        }
+        return next_ < candidates_.size() ? candidates_[next_].index : BitRow::no_bit;
+    }
     while (!candidates_.empty()) {
         const ObjectIndex index = candidates_.front().index;
         if (waiting_.test(index)) {
@@ -45,6 +59,8 @@ void InitialBatch::finish() {
     REPLAYOUT_ASSERT(is_over());
     state_ = State::Finished;
     // A session is much longer than its beginning.
+    candidates_.clear();
+    next_ = 0;
     candidates_.shrink_to_fit();
     sent_.shrink_to_fit();
     waiting_.release();

@@ -50,6 +50,8 @@ class InitialBatch {
     [[nodiscard]] const BitRow& waiting() const noexcept { return waiting_; }
     /// The object that is to be opened next, or BitRow::no_bit.
     [[nodiscard]] ObjectIndex next() noexcept;
+    /// Those that wait are opened in the order of their indices.
+    [[nodiscard]] bool is_by_index() const noexcept { return is_by_index_; }
     /// It waits no more: it is about to be opened, or goes.
     void release(ObjectIndex index) noexcept { waiting_.erase(index); }
 
@@ -97,9 +99,12 @@ class InitialBatch {
 
     State state_ = State::Before;
     BitRow waiting_;
-    BitRow whole_;                  // of what was sent; see Arrival
-    BitRow pieces_;                 // likewise
-    Vector<Candidate> candidates_;  // a heap, the next one on top
+    BitRow whole_;   // of what was sent; see Arrival
+    BitRow pieces_;  // likewise
+    // A heap, the next one on top; by index where all have the same order.
+    Vector<Candidate> candidates_;
+    bool is_by_index_ = false;
+    std::size_t next_ = 0;  // by index: no candidate before it waits, but for one taken back
     Vector<Sent> sent_;
 };
 

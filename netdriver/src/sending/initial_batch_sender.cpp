@@ -29,6 +29,9 @@ bool InitialBatchSender::open_next(std::uint32_t opens) {
         if (index == BitRow::no_bit) {
             return true;
         }
+        if (open_several(index, end - parts_.stats.channels_opened)) {
+            continue;
+        }
         const std::size_t sent_before = batch_.sent().size();
         release(index);
         if (parts_.pairs.dormancy().is_resting(index)) {
@@ -44,6 +47,24 @@ bool InitialBatchSender::open_next(std::uint32_t opens) {
         return outcome != SendOutcome::NoRoom;
     }
     return true;
+}
+
+bool InitialBatchSender::open_several(ObjectIndex index, std::uint64_t count_max) {
+    if (!batch_.is_by_index()) {
+        return false;
+    }
+    const BitRow& waiting = batch_.waiting();
+    std::uint32_t count =
+        parts_.replicator.open_several(index, {waiting, BitRow::no_bit, count_max});
+    const bool has_any = count > 0;
+    for (; count > 0; --count) {
+        const ObjectIndex next = waiting.after(index);
+        batch_.release(index);
+        batch_.add_sent(
+            {parts_.objects.id_at(index), parts_.objects.at(index)->changelist_state().version()});
+        index = next;
+    }
+    return has_any;
 }
 
 void InitialBatchSender::release(ObjectIndex root) {

@@ -45,7 +45,7 @@ class InitialBatchSender {
     InitialBatchSender(const InitialBatchSender&) = delete;
     InitialBatchSender& operator=(const InitialBatchSender&) = delete;
 
-    /// The server, which knows the objects, fills, begins and finishes it.
+    /// The server, which knows the objects, fills and begins it.
     [[nodiscard]] InitialBatch& batch() noexcept { return batch_; }
     [[nodiscard]] const InitialBatch& batch() const noexcept { return batch_; }
     [[nodiscard]] bool is_finished() const noexcept {
@@ -90,6 +90,8 @@ class InitialBatchSender {
         return batch_.state() == InitialBatch::State::Sending;
     }
     [[nodiscard]] bool open_next(std::uint32_t opens);
+    /// Opens objects from that one on, as others were opened in this flush. False: none.
+    [[nodiscard]] bool open_several(ObjectIndex index, std::uint64_t count_max);
     /// Makes an object pending, with its parts.
     void release(ObjectIndex root);
     /// Undoes release() for all objects after the first `sent_before`.

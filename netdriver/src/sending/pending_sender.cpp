@@ -29,6 +29,9 @@ bool PendingSender::replicate_slots(ObjectIndex begin, ObjectIndex end) {
             parts_.pairs.pending().clear(index);
             continue;
         }
+        if (parts_.replicator.open_several(index, {parts_.pairs.pending(), end}) > 0) {
+            continue;
+        }
         if (parts_.replicator.replicate_actor(index) == SendOutcome::NoRoom) {
             first_index_ = index;
             return false;

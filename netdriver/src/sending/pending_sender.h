@@ -44,6 +44,8 @@ class PendingSender {
     /// Replicates pending objects. Under a cap, a second call in a flush goes on where the first
     /// one stopped. False: there is no room left.
     [[nodiscard]] bool replicate(const PriorityInputs& inputs);
+    /// Without a cap: the next flush begins with the first of them.
+    [[nodiscard]] bool begins_with_first() const noexcept { return first_index_ == ObjectIndex{}; }
     /// Under a cap, after all calls of replicate() in a flush.
     void end_flush();
     /// Objects have no turn in this flush, unless there is room for replicate() after all.

@@ -44,8 +44,10 @@ ReplicationSender::ReplicationSender(const ObjectStore& objects, PacketStream& p
                    settings, body_, memory),
       pending_sender_({objects, pairs_, packets, replicator_}, settings.candidates, &memory.pairs),
       replicator_({objects, pairs_, properties_, channels_, hidden_states_, packets, context,
-                   initial_batch_.batch(), pending_sender_.order()},
+                   settings.open_runs, initial_batch_.batch(), pending_sender_.order()},
                   settings.type_counters, &memory.scratch),
+      flush_copier_({pairs_, packets, replicator_.shared_opens(), settings.changes, context,
+                     settings.open_runs, settings.flush_copies}),
       claims_(objects, pairs_, values_, context, &memory.validation) {}
 
 void ReplicationSender::set_is_replay(bool is_replay) {
@@ -75,6 +77,47 @@ void ReplicationSender::begin_sending() {
     }
     initial_batch_.hold_back();
     context_.receiver = &values_;
+}
+
+void ReplicationSender::finish_initial_batch() {
+    stir();
+    initial_batch_.batch().finish();
+    for (ObjectIndex index{}; objects_.has_slot(index); ++index) {
+        if (objects_.at(index) != nullptr) {
+            replicator_.settle_arrived(index);
+        }
+    }
+}
+
+bool ReplicationSender::may_be_alike(const ServerBundles& bundles) const noexcept {
+    if (packets_.reliable().is_idle() && !pairs_.has_pending()) {
+        return false;  // bundles alone cost less
+    }
+    return bundles.may_be_copied() && takes_bundles() && packets_.is_clear() && pairs_.is_plain() &&
+           calls_.is_idle() && roles_.is_idle() && part_notices_.is_empty() &&
+           values_.turns().is_empty() && !values_.has_put_off() &&
+           pairs_.dormancy().becoming.is_empty() && pending_sender_.begins_with_first() &&
+           !channels_.has_frozen_roles() && replicator_.counts_no_types();
+}
+
+ReplicationSender::Copied ReplicationSender::send_copy() {
+    if (flush_copier_.copy(
+            [this](const OpenRuns::Entry& entry) { replicator_.settle_opened(entry); })) {
+        stir();
+        last_flush_.begin_objects();
+        batch_turns_.end_wait();
+        return Copied::All;
+    }
+    if (flush_copier_.copy_start()) {
+        return Copied::Start;
+    }
+    flush_copier_.begin();
+    return Copied::Nothing;
+}
+
+void ReplicationSender::send_rest(const PriorityInputs& inputs) {
+    stir();
+    (void)replicate_pending(inputs);
 }
 
 bool ReplicationSender::takes_bundles() const noexcept {
@@ -223,6 +266,7 @@ void ReplicationSender::send_in_turn(std::uint32_t initial_opens, ServerBundles&
     if (turn == BundleTurn::First) {
         bundle_sender_.take(bundles, false);
         replicator_.settle_waiting();
+        flush_copier_.start_sent();
     } else if (turn == BundleTurn::None) {
         decline_bundles();
     }
@@ -317,6 +361,18 @@ void ReplicationSender::bunch_delivered(const BunchTag& tag) {
     } else if (tag.kind == BunchTag::Kind::PartsDestroyed) {
         part_notices_.notice_delivered(tag.object_index);
         values_.message_delivered(tag);
+    }
+}
+
+void ReplicationSender::opens_delivered(std::span<const OpenRun::Open> opens) {
+    stir();
+    for (const OpenRun::Open& open : opens) {
+        channels_.shared_open_delivered(open.object_index);
+        if (open.block_version > 0) {
+            records_.first_block_delivered(open.object_index);
+            initial_batch_.note_first_block(
+                SentRecord::of_first_block(open.object_index, open.block_version), true);
+        }
     }
 }
 

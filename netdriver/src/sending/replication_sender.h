@@ -37,6 +37,7 @@
 #include "connection_pairs.h"
 #include "dormant_channels.h"
 #include "flush_changes.h"
+#include "flush_copier.h"
 #include "flush_progress.h"
 #include "hidden_states.h"
 #include "incoming_calls.h"
@@ -87,6 +88,21 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     /// Objects that wait in the initial batch are not pending. The context is this connection's
     /// until another one begins.
     void begin_sending();
+    /// What of a flush is a copy of what another client was sent.
+    enum class Copied : std::uint8_t {
+        Nothing,
+        Start,  ///< closes and bundles: the rest goes the long way
+        All,
+    };
+    /// Sends the client what another one of its lane was sent in this flush, as far as there is one
+    /// that was owed the same. Call it after begin_sending(). After Copied::Nothing the caller
+    /// sends all the long way, and then calls end_copy().
+    [[nodiscard]] Copied send_as_another(const ServerBundles& bundles) {
+        return flush_copier_.is_open() && may_be_alike(bundles) ? send_copy() : Copied::Nothing;
+    }
+    /// Sends what is pending, after Copied::Start.
+    void send_rest(const PriorityInputs& inputs);
+    void end_copy() { flush_copier_.end(); }
     /// What changed of regular pairs is sent from bundles, if that may be.
     [[nodiscard]] bool takes_bundles() const noexcept;
     [[nodiscard]] bool is_capped() const noexcept { return packets_.bandwidth().is_capped(); }
@@ -175,7 +191,10 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     [[nodiscard]] DormantChannels& edit_dormant_channels() noexcept {
         return stirred(dormant_channels_);
     }
-    /// The server, which knows the objects, fills, begins and finishes it.
+    /// The client has all of the initial batch. From now on pairs may be regular, and those of what
+    /// does not change are at once: else a client would for long be like no other.
+    void finish_initial_batch();
+    /// The server, which knows the objects, fills and begins it.
     [[nodiscard]] InitialBatch& edit_initial_batch() noexcept {
         return stirred(initial_batch_.batch());
     }
@@ -270,15 +289,15 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
         records_.bundle_lost(bundle);
     }
     void bunch_delivered(const BunchTag& tag) override;
-    void kept_delivered(const ResolvedBunch& bunch) override {
-        stir();
-        channels_.kept_delivered(bunch.tag);
-        if (bunch.block_version > 0) {
-            records_.first_block_delivered(bunch.tag.object_index);
-            initial_batch_.note_first_block(
-                SentRecord::of_first_block(bunch.tag.object_index, bunch.block_version), true);
-        }
+    void open_delivered(const ResolvedBunch& open) override {
+        const OpenRun::Open one{nullptr, open.tag.object_index, open.block_version};
+        opens_delivered({&one, 1});
     }
+    void close_delivered(ObjectIndex index) override {
+        stir();
+        channels_.close_delivered(index);
+    }
+    void opens_delivered(std::span<const OpenRun::Open> opens) override;
     void bunch_lost(const BunchTag& tag) override;
     void call_delivered(const SentCall& name) override {
         stir();
@@ -303,6 +322,10 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     [[nodiscard]] bool is_frozen(ObjectIndex index) const noexcept {
         return pairs_.dormancy().frozen.test(index);
     }
+    /// Returns whether there is nothing to send but bundles, pending objects and closes, and more
+    /// than bundles.
+    [[nodiscard]] bool may_be_alike(const ServerBundles& bundles) const noexcept;
+    [[nodiscard]] Copied send_copy();
     /// When regular pairs are sent what changed.
     enum class BundleTurn : std::uint8_t {
         None,   ///< with all else: they are regular no more
@@ -364,6 +387,7 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     CallSender call_sender_;
     PendingSender pending_sender_;  // as those two, of the replicator
     ActorReplicator replicator_;
+    FlushCopier flush_copier_;
     PairClaims claims_;
     std::array<std::byte, PacketBuilder::packet_bytes_limit> body_;  // scratch: blocks laid apart
 };

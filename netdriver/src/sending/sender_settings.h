@@ -9,6 +9,8 @@
 
 #include "bundle_choice.h"
 #include "flush_changes.h"
+#include "flush_copy.h"
+#include "open_runs.h"
 #include "reliable_account.h"
 #include "send_order.h"
 
@@ -25,6 +27,8 @@ struct SenderSettings {
     PeerId peer;                            ///< whom it sends to
     std::span<TypeCounters> type_counters;  ///< by layout number; empty: nobody counts
     SendOrder::Candidates& candidates;      ///< scratch of the order
+    OpenRuns& open_runs;                    ///< of the lane
+    FlushCopies& flush_copies;              ///< of the lane
     std::uint32_t lane;                     ///< to which it belongs
     BundleChoice& bundle_choice;            ///< scratch of the lane
     const FlushChanges& changes;            ///< outlives the sender

@@ -176,6 +176,9 @@ void FanOut::build_bundles() {
 
 void FanOut::replicate(bool is_any_joining) {
     const std::uint32_t initial_opens = is_any_joining ? parts_.batches.opens_per_client() : 0;
+    for (std::uint32_t i = 0; i < lanes_.count(); ++i) {
+        lanes_[i].begin_sending();
+    }
     if (lanes_.is_worth(lanes_.count() > 1 ? sending_work(initial_opens) : 0)) {
         replicate_in_lanes(initial_opens);
     } else {
@@ -192,6 +195,15 @@ void FanOut::replicate_to(ServerClient& client, std::uint32_t initial_opens) {
     parts_.notices.send(client);
     parts_.batches.finish_for(client);  // before anything new is under way
     client.sender.tell_wanted();
+    switch (client.sender.send_as_another(bundles_)) {
+        case ReplicationSender::Copied::All:
+            return;
+        case ReplicationSender::Copied::Start:
+            client.sender.send_rest(parts_.priorities.inputs(client));
+            return;
+        case ReplicationSender::Copied::Nothing:
+            break;
+    }
     const bool is_ready = client.sender.initial_batch().state() != InitialBatch::State::Before;
     bool has_room = client.sender.resend_opens();
     has_room = client.sender.write_first_bunches() && has_room;
@@ -203,6 +215,7 @@ void FanOut::replicate_to(ServerClient& client, std::uint32_t initial_opens) {
     } else {
         client.sender.decline_bundles();
     }
+    client.sender.end_copy();
     client.sender.validate_pairs();
 }
 

@@ -71,7 +71,7 @@ void InitialBatches::finish_for(ServerClient& client) {
     PacketStream& packets = client.connection.packets();
     const std::span<const std::byte> message = initial_batch_finished_message();
     if (packets.reliable().has_room_for(PacketUse::Messages, message.size())) {
-        client.sender.edit_initial_batch().finish();
+        client.sender.finish_initial_batch();
         client.connection.send_control(message);
         (void)packets.write_unsent_bunches();
     }

@@ -46,6 +46,8 @@ class CloseBunch {
     [[nodiscard]] std::span<const std::byte> bytes() const noexcept {
         return std::span(memory_).first(size_);
     }
+    /// Requires that there is room for it.
+    void add_to(PacketBuilder& packet) const noexcept { packet.add_short_bunch(memory_, size_); }
 
   private:
     std::array<std::byte, bunch_header_bytes_max + close_payload_bytes> memory_;

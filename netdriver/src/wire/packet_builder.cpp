@@ -11,6 +11,16 @@ void PacketBuilder::reset() noexcept {
     array_steps_left_ = SendContext::array_steps_in_packet;
 }
 
+void PacketBuilder::copy_from(const PacketBuilder& other) noexcept {
+    bunch_bytes_ = other.bunch_bytes_;
+    block_bytes_ = other.block_bytes_;
+    bunch_count_ = other.bunch_count_;
+    array_steps_left_ = other.array_steps_left_;
+    last_channel_ = other.last_channel_;
+    std::memcpy(bunches_.data(), other.bunches_.data(), bunch_bytes_);
+    std::memcpy(packet_.data() + blocks_offset, other.packet_.data() + blocks_offset, block_bytes_);
+}
+
 bool PacketBuilder::add_bunch(const BunchHeader& header, std::span<const std::byte> payload) {
     REPLAYOUT_ASSERT(header.payload_bytes == payload.size());
     if (!has_room_for_bunch(bunch_header_bytes(header) + payload.size())) {
@@ -53,7 +63,7 @@ std::span<std::byte> PacketBuilder::begin_blocks(ChannelIndex first, BlockLength
     const std::size_t head_bytes = head_bytes_of(first);
     REPLAYOUT_ASSERT(head_bytes + bytes <= bytes_left());
     const std::span<std::byte> room =
-        std::span<std::byte>(packet_).subspan(reserved_bytes + block_bytes_, head_bytes + bytes);
+        std::span<std::byte>(packet_).subspan(blocks_offset + block_bytes_, head_bytes + bytes);
     write_block_step(last_channel_, first, length, room.first(head_bytes));
     block_bytes_ += room.size();
     return room.subspan(head_bytes);
@@ -78,18 +88,22 @@ void PacketBuilder::add_block_alone(ChannelIndex channel, BlockLength length,
 std::span<const std::byte> PacketBuilder::finish(const PacketHeader& header) noexcept {
     REPLAYOUT_ASSERT(header.has_bunches == has_bunches());
     std::array<std::byte, 2> count;
-    BitWriter count_writer(count);
+    std::size_t count_bytes = 0;
+    std::size_t content = blocks_offset;
     if (has_bunches()) {
-        count_writer.write_packed_uint(bunch_count_);
-        std::byte* const blocks = packet_.data() + reserved_bytes;
-        std::memmove(blocks + bunch_bytes_, blocks, block_bytes_);
-        std::memcpy(blocks, bunches_.data(), bunch_bytes_);
+        count_bytes = static_cast<std::size_t>(
+            detail::write_packed_bytes(count.data(), bunch_count_) - count.data());
+        content -= std::min(bunch_bytes_, bunch_room_bytes);
+        if (bunch_bytes_ > bunch_room_bytes) {
+            std::memmove(packet_.data() + content + bunch_bytes_, packet_.data() + blocks_offset,
+                         block_bytes_);
+        }
+        std::memcpy(packet_.data() + content, bunches_.data(), bunch_bytes_);
     }
     const std::size_t header_bytes = packet_header_bytes(header);
-    const std::size_t count_bytes = count_writer.byte_count();
-    const std::size_t begin = reserved_bytes - header_bytes - count_bytes;
     const std::span<std::byte> datagram = std::span<std::byte>(packet_).subspan(
-        begin, header_bytes + count_bytes + bunch_bytes_ + block_bytes_);
+        content - header_bytes - count_bytes,
+        header_bytes + count_bytes + bunch_bytes_ + block_bytes_);
     (void)write_packet_header(datagram, header);
     std::memcpy(datagram.data() + header_bytes, count.data(), count_bytes);
     return datagram;

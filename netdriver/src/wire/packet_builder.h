@@ -122,6 +122,9 @@ class PacketBuilder {
         : room_bytes_(packet_bytes_max - reserved_bytes) {}
 
     void reset() noexcept;
+    /// Has what that one has from now on. Requires that both are for packets of the same size, or
+    /// that this one only keeps what it has for others.
+    void copy_from(const PacketBuilder& other) noexcept;
 
     [[nodiscard]] bool is_empty() const noexcept { return bunch_count_ == 0 && block_bytes_ == 0; }
     [[nodiscard]] bool has_bunches() const noexcept { return bunch_count_ > 0; }
@@ -141,11 +144,21 @@ class PacketBuilder {
     /// False, and nothing written, when it does not fit.
     [[nodiscard]] bool add_bunch(const BunchHeader& header, std::span<const std::byte> payload);
 
-    /// A bunch that is laid down, with its header. Requires has_room_for_bunch().
-    void add_bunch_bytes(std::span<const std::byte> bunch) noexcept {
-        REPLAYOUT_ASSERT(has_room_for_bunch(bunch.size()));
-        std::memcpy(bunches_.data() + bunch_bytes_, bunch.data(), bunch.size());
-        bunch_bytes_ += bunch.size();
+    /// Bunches that are laid down, with their headers. Requires has_room_for_bunch().
+    void add_bunch_bytes(std::span<const std::byte> bunches, std::uint32_t count = 1) noexcept {
+        REPLAYOUT_ASSERT(has_room_for_bunch(bunches.size()));
+        std::memcpy(bunches_.data() + bunch_bytes_, bunches.data(), bunches.size());
+        bunch_bytes_ += bunches.size();
+        bunch_count_ += count;
+    }
+    /// The same of one bunch, the first `bytes` of `memory`.
+    template <std::size_t size>
+    void add_short_bunch(const std::array<std::byte, size>& memory, std::size_t bytes) noexcept {
+        static_assert(size <= short_bunch_bytes_max);
+        REPLAYOUT_ASSERT(bytes <= size && has_room_for_bunch(bytes));
+        // All of it: as many bytes each time take a step or two.
+        std::memcpy(bunches_.data() + bunch_bytes_, memory.data(), size);
+        bunch_bytes_ += bytes;
         ++bunch_count_;
     }
     /// Whether a bunch of so many bytes fits, header included.
@@ -172,7 +185,7 @@ class PacketBuilder {
     /// wrote, in whole bytes. It has overflowed when the head does not fit.
     [[nodiscard]] BitWriter begin_block(ChannelIndex channel, bool has_length) noexcept {
         BitWriter writer(
-            std::span<std::byte>(packet_).subspan(reserved_bytes + block_bytes_, bytes_left()));
+            std::span<std::byte>(packet_).subspan(blocks_offset + block_bytes_, bytes_left()));
         if (channel > last_channel_) {
             const std::uint64_t step = channel.value - last_channel_.value;
             writer.write_packed_uint(step << 1 | (has_length ? 1 : 0));
@@ -216,6 +229,11 @@ class PacketBuilder {
     [[nodiscard]] std::span<const std::byte> finish(const PacketHeader& header) noexcept;
 
   private:
+    static constexpr std::size_t short_bunch_bytes_max = 32;
+    /// Bunches that take more move the blocks back when the packet ends.
+    static constexpr std::size_t bunch_room_bytes = 256;
+    static constexpr std::size_t blocks_offset = reserved_bytes + bunch_room_bytes;
+
     // Two packed bytes hold 14 bits; a packet has room for far fewer bunches than that.
     static constexpr std::uint32_t bunches_in_packet_max = 0x3FFF;
 
@@ -228,10 +246,10 @@ class PacketBuilder {
     std::uint32_t bunch_count_ = 0;
     std::size_t array_steps_left_ = SendContext::array_steps_in_packet;
     ChannelIndex last_channel_;  // from which the next one counts; 0 before the first
-    std::array<std::byte, packet_bytes_limit> bunches_;
-    // Blocks lie behind the room that is reserved, so that most packets are sent from where they
-    // were laid down.
-    std::array<std::byte, packet_bytes_limit> packet_;
+    std::array<std::byte, packet_bytes_limit + short_bunch_bytes_max> bunches_;
+    // Blocks lie behind room for bunches, and these behind the room that is reserved, so that most
+    // packets are sent from where they were laid down.
+    std::array<std::byte, bunch_room_bytes + packet_bytes_limit> packet_;
 };
 
 static_assert(PacketBuilder::reserved_bytes + bunch_header_bytes_max +

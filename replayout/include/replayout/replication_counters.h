@@ -51,6 +51,8 @@ struct ReplicationCounters {
     std::uint64_t bundles_built = 0;    ///< bundles laid down for all connections
     /// Of a bundle, or as much of it as went into one packet of one connection.
     std::uint64_t bundles_copied = 0;
+    /// Flushes in which a connection was sent a copy of what another one was sent.
+    std::uint64_t flushes_copied = 0;
     /// Blocks in bundles that were looked at one by one, when sent and again when delivered,
     /// because a call or a join asked at which version the client's copy of the object is complete.
     std::uint64_t blocks_accounted = 0;

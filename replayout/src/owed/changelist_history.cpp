@@ -61,20 +61,27 @@ bool ChangelistHistory::is_any_last_changed_at(Version version,
     // More versions than a receiver is sent in a usual round trip. A peer decides of how many
     // objects this is asked at once.
     constexpr std::uint32_t few = 8;
-    if (count_ < 2 || *entry(count_ - 1) - version >= few) {
+    const std::uint32_t since = count_ < 2 ? few : *entry(count_ - 1) - version;
+    if (since >= few) {
         return true;
     }
-    std::uint64_t later = 0;
-    for (std::uint32_t index = count_; index-- > 1;) {
-        const std::uint32_t* const at = entry(index);
-        const std::uint64_t handles =
-            at[1] | (entry_words_ == 3 ? std::uint64_t{at[2]} << word_bits : 0);
-        if (at[0] <= version) {
-            return at[0] == version && (handles & ~(later & whole)) != 0;
-        }
-        later |= handles;
+    const auto handles_at = [this](const std::uint32_t* at) {
+        return at[1] | (entry_words_ == 3 ? std::uint64_t{at[2]} << word_bits : 0);
+    };
+    // No two entries are of one version. The oldest may stand for several.
+    std::uint32_t index = std::max<std::uint32_t>(count_ - 1, since + 1) - since;
+    while (*entry(index) < version) {
+        ++index;
     }
-    return true;
+    if (*entry(index) != version) {
+        return index == 1;
+    }
+    // Most often the next change is one of the same handles.
+    std::uint64_t left = handles_at(entry(index));
+    while ((left & whole) != 0 && ++index < count_) {
+        left &= ~(handles_at(entry(index)) & whole);
+    }
+    return left != 0;
 }
 
 Version ChangelistHistory::version_at(std::uint32_t index) const noexcept {

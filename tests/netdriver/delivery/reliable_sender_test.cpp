@@ -188,8 +188,8 @@ TEST_CASE("ReliableSender: thousands of closes wait at 8 bytes each, and go out 
         std::vector<SentBunch> sent_again;
         const auto resolve = [&] {
             if (random.below(8) != 0) {
-                const ResolvedBunch resolved = reliable.kept_delivered();
-                REQUIRE(resolved.tag.kind == BunchTag::Kind::Close);
+                REQUIRE(reliable.closes_delivered() == 1);
+                (void)reliable.close_delivered();
                 return;
             }
             const BunchTag tag = reliable.kept_lost().tag;
@@ -204,11 +204,11 @@ TEST_CASE("ReliableSender: thousands of closes wait at 8 bytes each, and go out 
             sent_again.push_back(reliable.sent(PacketUse::Messages));
         };
         std::uint32_t under_way = 0;
-        while (reliable.may_send_close()) {
-            REQUIRE(reliable.next_close().channel == ChannelIndex{next_close});
-            REQUIRE(reliable.next_close().sequence == 7);
+        while (reliable.sendable_closes() > 0) {
+            REQUIRE(reliable.waiting_close(0).channel == ChannelIndex{next_close});
+            REQUIRE(reliable.waiting_close(0).sequence == 7);
             ++next_close;
-            reliable.send_close();
+            reliable.send_closes(1);
             ++under_way;
             if (random.below(3) == 0) {
                 for (; under_way > 0; --under_way) {
@@ -258,8 +258,9 @@ TEST_CASE("ReliableSender: closes wait apart from messages, and stay when those 
     CHECK(reliable.waiting_count(PacketUse::Messages) == 64);
     CHECK(reliable.abandon_unsent(header.channel) == 64);
     CHECK(reliable.waiting_count(PacketUse::Messages) == 0);
-    CHECK(reliable.may_send_close());
-    CHECK(reliable.next_close().channel == ChannelIndex{1});
+    CHECK(reliable.sendable_closes() == 10);
+    CHECK(reliable.waiting_close(0).channel == ChannelIndex{1});
+    CHECK(reliable.waiting_close(9).channel == ChannelIndex{10});
 }
 
 TEST_CASE(
@@ -282,7 +283,7 @@ TEST_CASE(
         CHECK_FALSE(reliable.has_first_block_of(ObjectIndex{31}));
         CHECK(reliable.waiting_count(PacketUse::Objects) == 0);
 
-        CHECK(reliable.kept_delivered().block_version == 0);
+        CHECK(reliable.open_delivered().block_version == 0);
         const ResolvedBunch lost = reliable.kept_lost();
         CHECK(lost.block_version == 8);
         CHECK(lost.tag.kind == BunchTag::Kind::Open);
@@ -312,11 +313,11 @@ TEST_CASE("ReliableSender: what is kept of opens and closes ends with the other 
         ReliableSender reliable(fragment, wide, stats, &memory);
         reliable.send_open(ObjectIndex{30}, *open, 1);
         reliable.queue_close(ChannelIndex{31}, 2, ChannelCloseReason::Destroyed, false);
-        reliable.send_close();
+        reliable.send_closes(1);
         reliable.queue_close(ChannelIndex{32}, 2, ChannelCloseReason::Destroyed, false);
         reliable.keep_control_only();
         CHECK(reliable.is_idle());
-        CHECK_FALSE(reliable.may_send_close());
+        CHECK(reliable.sendable_closes() == 0);
     }
     open->release();
     CHECK(memory.bytes_in_use() == 0);
@@ -337,17 +338,17 @@ TEST_CASE("ReliableSender: opens and closes that are kept count in the window un
         // The first does not wait: it is what the others wait for.
         CHECK(sent == 7);
         reliable.queue_close(ChannelIndex{2}, 2, ChannelCloseReason::Destroyed, false);
-        CHECK_FALSE(reliable.may_send_close());
-        (void)reliable.kept_delivered();
-        CHECK(reliable.may_send_close());
+        CHECK(reliable.sendable_closes() == 0);
+        (void)reliable.open_delivered();
+        CHECK(reliable.sendable_closes() == 1);
         // What was lost holds the window until it has arrived, though others did.
         (void)reliable.kept_lost();
         const SentBunch again = reliable.sent(PacketUse::Objects);
         for (int i = 0; i < 5; ++i) {
-            (void)reliable.kept_delivered();
+            (void)reliable.open_delivered();
         }
-        CHECK(reliable.may_send_close());
-        reliable.send_close();
+        CHECK(reliable.sendable_closes() == 1);
+        reliable.send_closes(1);
         CHECK_FALSE(reliable.has_room_for(PacketUse::Objects, 0));
         BunchTag tag;
         CHECK(reliable.delivered(again, tag));
