@@ -24,8 +24,9 @@ bool Departures::must_depart(ObjectIndex index) const {
     }
     return has_departing_part ||
            std::any_of(clients_.begin(), clients_.end(), [&](const ServerClient* client) {
-               return client->is_joined() && (client->sender.is_leaving(index) ||
-                                              waits_.is_family_called(client->sender, index));
+               return client->is_joined() && client->sender.may_hold_objects() &&
+                      (client->sender.is_leaving(index) ||
+                       waits_.is_family_called(client->sender, index));
            });
 }
 

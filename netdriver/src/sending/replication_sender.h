@@ -151,6 +151,11 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
         pairs_.grow();
         (void)pairs_.edit(index);
     }
+    /// Returns whether some object may have to wait for its calls before the client loses it, or
+    /// does so already.
+    [[nodiscard]] bool may_hold_objects() const noexcept {
+        return !calls_.is_idle() || pairs_.dormancy().leaving.word_count() > 0;
+    }
     [[nodiscard]] bool is_leaving(ObjectIndex index) const noexcept {
         return pairs_.dormancy().leaving.test(index);
     }
