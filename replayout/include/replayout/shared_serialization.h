@@ -174,6 +174,8 @@ class SharedSerialization {
         NetDeltaStatePtr state;
     };
 
+    /// Where a payload of that version, the newest, is to lie.
+    [[nodiscard]] SharedPayload& payload_to_replace(Version version);
     void replace(const BitWriter& bits, SharedPiece& piece);
     void compact();
     void begin_newest(Version version, std::span<const Version> last_changed);
@@ -194,7 +196,7 @@ class SharedSerialization {
     std::uint32_t handle_count_;
     Vector<SharedPayload> payloads_;
     std::uint32_t next_array_piece_ = 0;
-    std::uint32_t next_payload_ = 0;
+    std::uint32_t next_payload_ = 0;  // to be replaced where all are of the newest version
     std::size_t dropped_bytes_ = 0;
 };
 

@@ -172,19 +172,32 @@ void SharedSerialization::keep_payload(const PayloadKey& key, std::uint32_t prop
                                        std::span<const std::byte> block, std::size_t array_steps) {
     REPLAYOUT_ASSERT(key.version != 0);
     REPLAYOUT_ASSERT(key.position.lost_parts.empty());  // a loan, which would not outlast this
-    if (payloads_.size() < payload_count_max) {
-        next_payload_ = static_cast<std::uint32_t>(payloads_.size());
-        const Allocator<std::byte> allocator(buffer_.get_stored_allocator().resource());
-        payloads_.push_back({OwedVersions(), {}, 0, 0, 0, Vector<std::byte>(allocator)});
-    }
-    SharedPayload& payload = payloads_[next_payload_];
-    next_payload_ = (next_payload_ + 1) % payload_count_max;
+    SharedPayload& payload = payload_to_replace(key.version);
     payload.position = key.position;
     payload.passing = key.passing;
     payload.version = key.version;
     payload.property_count = property_count;
     payload.array_steps = array_steps;
     payload.bytes.assign(block.begin(), block.end());
+}
+
+SharedPayload& SharedSerialization::payload_to_replace(Version version) {
+    // Nobody asks for a payload of an older version again. So an object takes as much memory as it
+    // ever had receivers in different positions at one version, and then no more.
+    const auto old = std::find_if(
+        payloads_.begin(), payloads_.end(),
+        [version](const SharedPayload& payload) { return payload.version != version; });
+    if (old != payloads_.end()) {
+        return *old;
+    }
+    if (payloads_.size() < payload_count_max) {
+        const Allocator<std::byte> allocator(buffer_.get_stored_allocator().resource());
+        payloads_.push_back({OwedVersions(), {}, 0, 0, 0, Vector<std::byte>(allocator)});
+        return payloads_.back();
+    }
+    SharedPayload& payload = payloads_[next_payload_];
+    next_payload_ = (next_payload_ + 1) % payload_count_max;
+    return payload;
 }
 
 std::size_t SharedSerialization::memory_bytes() const noexcept {

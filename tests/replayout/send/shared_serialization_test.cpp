@@ -253,5 +253,18 @@ TEST_CASE("SharedSerialization: payloads of few positions are kept side by side"
     CHECK(shared.find_payload({9, since(1), {}}) != nullptr);
 }
 
+TEST_CASE("SharedSerialization: a payload takes the place of one of an older version",
+          "[replayout][shared_serialization]") {
+    SharedSerialization shared = make_shared();
+    for (Version version = 9; version < 30; ++version) {
+        for (Version lag = 1; lag <= 2; ++lag) {
+            shared.keep_payload({version, since(version - lag), {}}, 1, make_bytes(version));
+        }
+        CHECK(shared.find_payload({version, since(version - 1), {}}) != nullptr);
+        CHECK(shared.find_payload({version, since(version - 2), {}}) != nullptr);
+        CHECK(shared.payloads().size() == 2);
+    }
+}
+
 }  // namespace
 }  // namespace replayout::shared_serialization_test
