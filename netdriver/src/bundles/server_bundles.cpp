@@ -81,6 +81,11 @@ void ServerBundles::finish(std::span<const ObjectIndex> order, ReplicationCounte
     taken_end_.store(0, std::memory_order_relaxed);
     counters.bundles_built += has_bytes() ? run().bundles().size() : 0;
     may_be_copied_ = has_bytes() && loose().empty() && pivoted().empty();
+    held_count_ = 0;
+    if (may_be_copied_ && run().has_held() && !run().bundles().empty()) {
+        const auto count = static_cast<std::uint32_t>(run().bundles().size());
+        held_count_ = SentBundles{{&run(), 0, run().bundles()[0].all_blocks()}, count}.held_count();
+    }
 }
 
 void ServerBundles::give_back() {

@@ -122,6 +122,8 @@ class ServerBundles {
     [[nodiscard]] const BundleRun& run() const noexcept { return *run_; }
     /// Connections of which the same pairs are regular are sent the same of it, in the same bytes.
     [[nodiscard]] bool may_be_copied() const noexcept { return may_be_copied_; }
+    /// How many blocks of the run have layouts that need the held version, if it may be copied.
+    [[nodiscard]] std::uint32_t held_count() const noexcept { return held_count_; }
     /// Its blocks are laid down, one after the other; else each is to be written where it goes.
     [[nodiscard]] bool has_bytes() const noexcept { return writer_.has_bytes(); }
     [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return writer_.bytes(); }
@@ -207,6 +209,7 @@ class ServerBundles {
     BundleRun* run_ = nullptr;  // that of this flush
     bool is_built_ = false;
     bool may_be_copied_ = false;
+    std::uint32_t held_count_ = 0;
     std::atomic<std::uint32_t> taken_end_{0};  // all blocks of the bundles before it were taken
     Vector<std::uint64_t> taken_;              // by bundle
     Vector<ObjectIndex> pivoted_;

@@ -393,6 +393,20 @@ void PacketStream::send_packet(bool ack_requested) {
     builder_.reset();
 }
 
+inline void PacketStream::send_packets(std::span<const RunPacket> packets,
+                                       const SentPackets::Burst& burst,
+                                       std::span<std::byte> bytes) {
+    const auto count = static_cast<std::uint32_t>(packets.size());
+    PacketHeader header = sent_.notify().next_header();
+    header.ack_requested = true;
+    sent_.commit_burst(header, count, burst, now_);
+    stats_.bytes_sent += send_burst(transport_, peer_, header, packets, bytes);
+    packets_finished_ += count;
+    last_send_ = now_;
+    has_sent_ = true;
+    stats_.packets_sent += count;
+}
+
 std::uint32_t PacketStream::send_bundles(BundleRun& run, std::uint32_t begin, std::uint32_t end,
                                          std::span<std::byte> bytes, bool are_accounted) {
     REPLAYOUT_ASSERT(builder_.is_empty() && !bandwidth_.is_capped() && begin <= end);
@@ -404,17 +418,23 @@ std::uint32_t PacketStream::send_bundles(BundleRun& run, std::uint32_t begin, st
         return first;
     }
     const std::uint32_t behind = run.packet_begin(begin + count);
-    PacketHeader header = sent_.notify().next_header();
-    header.ack_requested = true;
-    sent_.commit_burst(header, count,
-                       {{&run, first, run.bundles()[first].all_blocks()}, behind - first}, now_);
-    stats_.bytes_sent +=
-        send_burst(transport_, peer_, header, run.packets().subspan(begin, count), bytes);
-    packets_finished_ += count;
-    last_send_ = now_;
-    has_sent_ = true;
-    stats_.packets_sent += count;
+    const SentBundles sent{{&run, first, run.bundles()[first].all_blocks()}, behind - first};
+    send_packets(run.packets().subspan(begin, count),
+                 {sent, sent.block_count(), FateCost::of(sent)}, bytes);
     return behind;
+}
+
+bool PacketStream::send_run(BundleRun& run, std::uint32_t held_count, std::span<std::byte> bytes) {
+    REPLAYOUT_ASSERT(builder_.is_empty() && !bandwidth_.is_capped());
+    const std::uint32_t blocks = run.block_count();
+    if (sent_.packets_for(PacketUse::Objects) < run.packet_count() ||
+        !sent_.window().fate_cost().has_room_after(blocks * FateCost::keyed_block)) {
+        return false;
+    }
+    const SentBundles sent{{&run, 0, run.bundles()[0].all_blocks()},
+                           static_cast<std::uint32_t>(run.bundles().size())};
+    send_packets(run.packets(), {sent, blocks, FateCost::of_bundled(blocks, held_count)}, bytes);
+    return true;
 }
 
 }  // namespace replayout

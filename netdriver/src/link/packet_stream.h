@@ -235,11 +235,18 @@ class PacketStream final {
     /// is no cap.
     [[nodiscard]] std::uint32_t send_bundles(BundleRun& run, std::uint32_t begin, std::uint32_t end,
                                              std::span<std::byte> bytes, bool are_accounted);
+    /// Likewise sends all packets of a run, or none: then returns false. `held_count`: blocks of it
+    /// with layouts that need the held version. Keeps no account.
+    [[nodiscard]] bool send_run(BundleRun& run, std::uint32_t held_count,
+                                std::span<std::byte> bytes);
     [[nodiscard]] NetTime last_send() const noexcept { return last_send_; }
     [[nodiscard]] bool has_sent() const noexcept { return has_sent_; }
 
   private:
     [[nodiscard]] bool may_begin_packet(PacketUse use) const noexcept;
+    /// Sends packets of a run. Requires that they may begin.
+    void send_packets(std::span<const RunPacket> packets, const SentPackets::Burst& burst,
+                      std::span<std::byte> bytes);
     [[nodiscard]] bool write_messages();
     /// Writes the bunches of a queue, into the open packet and the next. False: no packet is left.
     [[nodiscard]] bool write_bunches(PacketUse use);

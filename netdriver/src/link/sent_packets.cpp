@@ -52,11 +52,11 @@ void SentPackets::take_out_bunch(std::uint32_t number) noexcept {
     window_.fate_cost().take(FateCost::bunch);
 }
 
-void SentPackets::commit_burst(const PacketHeader& header, std::uint32_t count,
-                               const SentBundles& bundles, NetTime now) {
+void SentPackets::commit_burst(const PacketHeader& header, std::uint32_t count, const Burst& burst,
+                               NetTime now) {
     REPLAYOUT_ASSERT(open_packet_.is_empty());
-    hold(*bundles.first.run);
-    sent_bundles_.push_back() = bundles;
+    hold(*burst.bundles.first.run);
+    sent_bundles_.push_back() = burst.bundles;
     SentPacket& packet = packet_at(notify_.commit_sends(header, count));
     packet = SentPacket();
     packet.bundle_count = 1;
@@ -64,8 +64,8 @@ void SentPackets::commit_burst(const PacketHeader& header, std::uint32_t count,
     packet.has_content = true;
     packet.sent = now;
     highest_with_content_ = notify_.highest_sent();
-    parts_.stats.records_sent += bundles.block_count();
-    window_.fate_cost().add(FateCost::of(bundles));
+    parts_.stats.records_sent += burst.block_count;
+    window_.fate_cost().add(burst.cost);
     window_.sent(PacketUse::Objects, count);
 }
 

@@ -143,9 +143,15 @@ class SentPackets final : private PacketNotifyHandler {
         packet_at(sequence) = std::exchange(open_packet_, SentPacket());
         return sequence;
     }
-    /// `count` packets of a run go out as they were cut, with these bundles; `header` is that of
-    /// the first. Holds their run. Requires that nothing was added to the open packet.
-    void commit_burst(const PacketHeader& header, std::uint32_t count, const SentBundles& bundles,
+    /// What packets of a run carry that go out as they were cut.
+    struct Burst {
+        SentBundles bundles;
+        std::uint32_t block_count = 0;
+        std::uint32_t cost = 0;  ///< FateCost of them
+    };
+    /// `count` packets of a run go out with these bundles; `header` is that of the first. Holds
+    /// their run. Requires that nothing was added to the open packet.
+    void commit_burst(const PacketHeader& header, std::uint32_t count, const Burst& burst,
                       NetTime now);
 
     // What is under way.

@@ -79,7 +79,7 @@ void ConnectionPairs::erase_extra(ObjectIndex index) noexcept {
 
 void ConnectionPairs::mark_changed() {
     grow();
-    if (regular_.count() == objects_.object_count() && !has_opening()) {
+    if (are_all_regular()) {
         // Most often, of who sees everything.
         regular_.note_changed(changes_.has_any(), true);
         return;

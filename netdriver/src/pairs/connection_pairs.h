@@ -147,6 +147,10 @@ class ConnectionPairs {
     [[nodiscard]] bool has_changed_regular() const noexcept { return regular_.has_changed(); }
     /// All are, and still.
     [[nodiscard]] bool are_changed_regular() const noexcept { return regular_.are_all_changed(); }
+    /// Returns whether all pairs are regular, so also those of what changed.
+    [[nodiscard]] bool are_all_regular() const noexcept {
+        return regular_.count() == objects_.object_count() && !has_opening();
+    }
     /// What is owed of it was sent: it becomes regular, if it may be. False: not before
     /// caught_up(), as regular pairs are yet to be sent what changed of it.
     [[nodiscard]] bool settle(ObjectIndex index) {

@@ -127,6 +127,23 @@ bool BundleSender::take_found(ServerBundles& bundles, bool is_all) {
     return is_all_sent;
 }
 
+bool BundleSender::send_whole(ServerBundles& bundles) {
+    BundleRun& run = bundles.run();
+    const auto count = static_cast<std::uint32_t>(run.bundles().size());
+    if (count == 0 || !bundles.were_taken(count) || !type_counters_.empty()) {
+        return false;
+    }
+    const std::span<std::byte> bytes =
+        objects_.is_shared() ? bundles.bytes_of_lane(lane_) : bundles.bytes_with_room();
+    if (!packets_.send_run(run, bundles.held_count(), bytes)) {
+        return false;
+    }
+    context_.counters.bundles_copied += count;
+    count_whole(run, 0, count, true);
+    pairs_.caught_up();
+    return true;
+}
+
 bool BundleSender::is_regular_packet(const BundleRun& run, std::uint32_t packet) const {
     const std::span<const Bundle> bundles = run.bundles();
     for (std::uint32_t i = run.packet_begin(packet); i < run.packet_begin(packet + 1); ++i) {

@@ -39,6 +39,10 @@ class BundleSender {
         find_regular(bundles.run());
         return take_found(bundles, is_all);
     }
+    /// Sends all of it to a connection without a cap, of which all pairs are regular and which
+    /// keeps no account. False: it finds no room, or nobody was sent all of it before; nothing was
+    /// sent. Requires ServerBundles::may_be_copied().
+    [[nodiscard]] bool send_whole(ServerBundles& bundles);
     /// The same where has_room_for_all() was just asked, and nothing was sent since.
     bool take_found(ServerBundles& bundles, bool is_all);
     /// Under a cap: what take() would send is known to find room.

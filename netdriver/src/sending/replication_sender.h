@@ -89,6 +89,12 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     /// until another one begins.
     void begin_sending();
     /// What of a flush is a copy of what another client was sent.
+    /// Sends the client the whole run, if it is owed that and nothing else. Then the flush is over
+    /// for it. False: it was sent nothing. Call it before begin_sending().
+    [[nodiscard]] bool send_whole_run(ServerBundles& bundles) {
+        return is_quiet_ && bundles.may_be_copied() && is_owed_run() &&
+               bundle_sender_.send_whole(bundles);
+    }
     enum class Copied : std::uint8_t {
         Nothing,
         Start,  ///< closes and bundles: the rest goes the long way
@@ -326,6 +332,11 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     }
     [[nodiscard]] bool is_frozen(ObjectIndex index) const noexcept {
         return pairs_.dormancy().frozen.test(index);
+    }
+    /// Of a quiet client: returns whether all that changed is to be sent from bundles.
+    [[nodiscard]] bool is_owed_run() const noexcept {
+        return packets_.is_clear() && packets_.reliable().is_idle() && !pairs_.has_pending() &&
+               !pairs_.keeps_account() && pairs_.are_all_regular();
     }
     /// Returns whether there is nothing to send but bundles, pending objects and closes, and more
     /// than bundles.

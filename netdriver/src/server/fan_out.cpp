@@ -191,8 +191,11 @@ void FanOut::replicate(bool is_any_joining) {
 }
 
 void FanOut::replicate_to(ServerClient& client, std::uint32_t initial_opens) {
-    client.sender.begin_sending();
     parts_.notices.send(client);
+    if (client.sender.send_whole_run(bundles_)) {
+        return;  // most often, where much changes and little comes and goes
+    }
+    client.sender.begin_sending();
     parts_.batches.finish_for(client);  // before anything new is under way
     client.sender.tell_wanted();
     switch (client.sender.send_as_another(bundles_)) {
