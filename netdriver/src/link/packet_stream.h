@@ -235,8 +235,9 @@ class PacketStream final {
     /// is no cap.
     [[nodiscard]] std::uint32_t send_bundles(BundleRun& run, std::uint32_t begin, std::uint32_t end,
                                              std::span<std::byte> bytes, bool are_accounted);
-    /// Likewise sends all packets of a run, or none: then returns false. `held_count`: blocks of it
-    /// with layouts that need the held version. Keeps no account.
+    /// Likewise sends all packets of a run, without account. Returns false and sends nothing if
+    /// there is no room for all. `held_count`: how many of its blocks have layouts that need the
+    /// held version.
     [[nodiscard]] bool send_run(BundleRun& run, std::uint32_t held_count,
                                 std::span<std::byte> bytes);
     [[nodiscard]] NetTime last_send() const noexcept { return last_send_; }

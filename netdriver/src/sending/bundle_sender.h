@@ -39,9 +39,9 @@ class BundleSender {
         find_regular(bundles.run());
         return take_found(bundles, is_all);
     }
-    /// Sends all of it to a connection without a cap, of which all pairs are regular and which
-    /// keeps no account. False: it finds no room, or nobody was sent all of it before; nothing was
-    /// sent. Requires ServerBundles::may_be_copied().
+    /// Sends all of it to a connection without a cap that keeps no account and has nothing but
+    /// regular pairs. Returns false and sends nothing if there is no room for all of it, or no
+    /// other connection was sent all of it before. Requires ServerBundles::may_be_copied().
     [[nodiscard]] bool send_whole(ServerBundles& bundles);
     /// The same where has_room_for_all() was just asked, and nothing was sent since.
     bool take_found(ServerBundles& bundles, bool is_all);

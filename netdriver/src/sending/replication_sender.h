@@ -89,8 +89,9 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     /// until another one begins.
     void begin_sending();
     /// What of a flush is a copy of what another client was sent.
-    /// Sends the client the whole run, if it is owed that and nothing else. Then the flush is over
-    /// for it. False: it was sent nothing. Call it before begin_sending().
+    /// Sends the client the whole run, if the client is owed that and nothing else. Then the flush
+    /// is over for this client. Otherwise returns false and sends nothing. Call it before
+    /// begin_sending().
     [[nodiscard]] bool send_whole_run(ServerBundles& bundles) {
         return is_quiet_ && bundles.may_be_copied() && is_owed_run() &&
                bundle_sender_.send_whole(bundles);
@@ -333,7 +334,7 @@ class alignas(64) ReplicationSender final : public SentContentHandler {
     [[nodiscard]] bool is_frozen(ObjectIndex index) const noexcept {
         return pairs_.dormancy().frozen.test(index);
     }
-    /// Of a quiet client: returns whether all that changed is to be sent from bundles.
+    /// Returns whether all that changed is to be sent from bundles. Requires a quiet client.
     [[nodiscard]] bool is_owed_run() const noexcept {
         return packets_.is_clear() && packets_.reliable().is_idle() && !pairs_.has_pending() &&
                !pairs_.keeps_account() && pairs_.are_all_regular();

@@ -174,7 +174,7 @@ class SharedSerialization {
         NetDeltaStatePtr state;
     };
 
-    /// Where a payload of that version, the newest, is to lie.
+    /// Returns the payload whose place one of that version, the newest, is to take.
     [[nodiscard]] SharedPayload& payload_to_replace(Version version);
     void replace(const BitWriter& bits, SharedPiece& piece);
     void compact();
