@@ -182,8 +182,8 @@ void SharedSerialization::keep_payload(const PayloadKey& key, std::uint32_t prop
 }
 
 SharedPayload& SharedSerialization::payload_to_replace(Version version) {
-    // Nobody asks for a payload of an older version again. So an object takes as much memory as it
-    // ever had receivers in different positions at one version, and then no more.
+    // Nobody asks for a payload of an older version again. So an object stops taking memory once it
+    // has had as many receivers in different positions at one version as it will have.
     const auto old = std::find_if(
         payloads_.begin(), payloads_.end(),
         [version](const SharedPayload& payload) { return payload.version != version; });
